@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use reptile::contents::FormatError;
@@ -15,7 +14,7 @@ use reptile_records::ErrorKind;
 
 use crate::outputs::style::Style;
 use crate::outputs::terminal::{tell, tell_error};
-use reptile_records::redacted::shown_path;
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// The exit status of a completed command.
@@ -53,12 +52,12 @@ impl Failure {
     }
 
     /// Returns an error about a file; the message follows the path.
-    pub fn at(path: &Path, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
+    pub fn at(path: impl Into<Place>, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
         Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
     }
 
     /// Returns an error about an output's hidden file as an error about the output.
-    pub fn of_output(self, output: &Path) -> Failure {
+    pub fn of_output(self, output: &Place) -> Failure {
         let Failure::Fatal(error) = self else { return self };
         let cause = match error.downcast::<AtPath>() {
             Ok(error) => error.cause,
@@ -77,25 +76,25 @@ impl Failure {
     }
 
     /// Returns whether the error concerns this input alone, so that a run may go on without it.
-    pub fn is_about(&self, input: &Path) -> bool {
+    pub fn is_about(&self, input: &Place) -> bool {
         let Failure::Fatal(error) = self else { return false };
         if let Some(error) = error.downcast_ref::<reptile_records::Error>() {
             return error.is_of_one_input() && error.path().is_none_or(|path| path == input);
         }
-        error.downcast_ref::<AtPath>().is_some_and(|error| error.path == input)
+        error.downcast_ref::<AtPath>().is_some_and(|error| error.path == *input)
     }
 }
 
 /// An error about a file.
 #[derive(Debug)]
 struct AtPath {
-    path: PathBuf,
+    path: Place,
     cause: Box<dyn StdError + Send + Sync>,
 }
 
 impl Display for AtPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", shown_path(&self.path), self.cause)
+        write!(f, "{}: {}", self.path.shown(), self.cause)
     }
 }
 
@@ -141,7 +140,7 @@ impl Display for Failure {
 impl StdError for Failure {}
 
 /// Returns the error for a file that is not a set, or for a damaged set, with the library's message.
-pub fn damaged(path: &Path, error: &FormatError) -> Failure {
+pub fn damaged(path: &Place, error: &FormatError) -> Failure {
     Failure::at(path, format!("not a valid set: {error}"))
 }
 

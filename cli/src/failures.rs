@@ -6,13 +6,11 @@
 //! ends the run, or with `--keep-going` is skipped and counted ([`reptile_records::ReadOptions::skip_unreadable`]).
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::summary::grouped;
 use crate::run::Run;
-use reptile_records::redacted::shown_path;
+use reptile_records::place::Place;
 
 /// Whether a run goes on after a failed input.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -30,7 +28,7 @@ pub struct KeepGoing {
 pub struct Failures {
     keeps_going: bool,
     /// The failed inputs, each with its whole message.
-    all: Vec<(PathBuf, String)>,
+    all: Vec<(Place, String)>,
 }
 
 impl Failures {
@@ -45,11 +43,11 @@ impl Failures {
     }
 
     /// Returns the failed inputs, each with its message, which does not repeat the path.
-    fn inputs(&self) -> impl Iterator<Item = (&Path, &str)> {
+    fn inputs(&self) -> impl Iterator<Item = (&Place, &str)> {
         self.all.iter().map(|(path, message)| {
-            let shown = shown_path(path);
+            let shown = path.shown();
             let error = message.strip_prefix(&*shown).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
-            (&**path, error)
+            (path, error)
         })
     }
 
@@ -57,7 +55,7 @@ impl Failures {
     ///
     /// # Errors
     /// Returns the failure if it must end the run: without `--keep-going`, or if it does not concern this input alone.
-    pub fn add(&mut self, input: &Path, failure: Failure) -> Result<()> {
+    pub fn add(&mut self, input: &Place, failure: Failure) -> Result<()> {
         if !self.keeps_going || !failure.is_about(input) {
             return Err(failure);
         }
@@ -69,7 +67,7 @@ impl Failures {
     ///
     /// # Errors
     /// Returns the errors of [`Failures::add`].
-    pub fn keep<T>(&mut self, input: &Path, result: Result<T>) -> Result<Option<T>> {
+    pub fn keep<T>(&mut self, input: &Place, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(failure) => self.add(input, failure).map(|()| None),
@@ -80,7 +78,7 @@ impl Failures {
     ///
     /// # Errors
     /// Returns the errors of [`Failures::add`].
-    pub fn keep_about<T>(&mut self, input: &Path, output: &Path, result: Result<T>) -> Result<Option<T>> {
+    pub fn keep_about<T>(&mut self, input: &Place, output: &Place, result: Result<T>) -> Result<Option<T>> {
         match result {
             Err(failure) if self.keeps_going && failure.is_about(output) => {
                 self.all.push((input.into(), format!("{failure:#}")));
@@ -91,8 +89,8 @@ impl Failures {
     }
 
     /// Returns the inputs that did not fail.
-    pub fn without<'p>(&self, inputs: &'p [PathBuf]) -> impl Iterator<Item = &'p PathBuf> {
-        let failed: HashSet<&PathBuf> = self.all.iter().map(|(path, _)| path).collect();
+    pub fn without<'p>(&self, inputs: &'p [Place]) -> impl Iterator<Item = &'p Place> {
+        let failed: HashSet<&Place> = self.all.iter().map(|(path, _)| path).collect();
         inputs.iter().filter(move |input| !failed.contains(input))
     }
 
@@ -117,11 +115,8 @@ impl Failures {
     ///
     /// # Errors
     /// Returns an error with `--keep-going` if an input is standard input, a pipe or a device.
-    pub fn refuse_streams(&self, inputs: &[PathBuf]) -> Result<()> {
-        let is_stream = |input: &&PathBuf| {
-            let is_special = fs::metadata(input).is_ok_and(|found| !found.is_file() && !found.is_dir());
-            *input == Path::new("-") || is_special
-        };
+    pub fn refuse_streams(&self, inputs: &[Place]) -> Result<()> {
+        let is_stream = |input: &&Place| input.is_standard() || input.is_special();
         match inputs.iter().find(is_stream).filter(|_| self.keeps_going) {
             Some(input) => {
                 let message = "--keep-going requires files and folders, because it may have to read them twice";
@@ -138,12 +133,12 @@ mod tests {
 
     #[test]
     fn only_failures_of_an_input_let_the_run_go_on() {
-        let path = Path::new("in");
-        let missing = || reptile_records::open::Input::open(Path::new("/no/such/file")).err().map(Failure::from);
+        let path = &Place::from("in");
+        let missing = || reptile_records::open::Input::open("/no/such/file").err().map(Failure::from);
         for (failure, keeps_going, goes_on) in [
             (Failure::at(path, "is damaged"), true, true),
             (Failure::at(path, "is damaged"), false, false),
-            (Failure::at(Path::new("set"), "is damaged"), true, false),
+            (Failure::at("set", "is damaged"), true, false),
             (Failure::new("the disk is full"), true, false),
             (Failure::Quiet, true, false),
         ] {
@@ -152,10 +147,10 @@ mod tests {
             assert_eq!(failures.inputs().count(), usize::from(goes_on));
         }
         let mut failures = Failures::new(KeepGoing { keep_going: true });
-        failures.add(Path::new("/no/such/file"), missing().unwrap()).unwrap();
+        failures.add(&Place::from("/no/such/file"), missing().unwrap()).unwrap();
         failures.add(path, Failure::at(path, "is damaged")).unwrap();
         let found: Vec<_> = failures.inputs().collect();
-        assert_eq!(found[0].0, Path::new("/no/such/file"));
+        assert_eq!(found[0].0, &Place::from("/no/such/file"));
         assert!(found[0].1.starts_with("No such file"), "{found:?}");
         assert_eq!(found[1], (path, "is damaged"));
     }

@@ -3,10 +3,12 @@
 //! Each command contains its own text. This module cuts each text to its first clause for `-h`, and omits rarely used
 //! options there.
 
+use std::any::TypeId;
 use std::ffi::OsString;
 
-use clap::Command;
-use clap::builder::Resettable;
+use clap::builder::{PathBufValueParser, Resettable, TypedValueParser};
+use clap::{Arg, Command, ValueHint};
+use reptile_records::place::Place;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
 const RARE: [&str; 56] = [
@@ -119,6 +121,14 @@ fn grouped(command: &Command) -> String {
     text
 }
 
+/// Returns an option or argument whose value, if it is a [`Place`], is parsed and completed like a path.
+fn with_places(arg: Arg) -> Arg {
+    match arg.get_value_parser().type_id() == TypeId::of::<Place>() {
+        true => arg.value_parser(PathBufValueParser::new().map(Place::from)).value_hint(ValueHint::AnyPath),
+        false => arg,
+    }
+}
+
 /// Returns one command with a short help.
 fn short(command: Command) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -126,7 +136,7 @@ fn short(command: Command) -> Command {
     let rest = command.get_after_help().cloned();
     let command = command.about(until(&about, &[", ", ": "]).to_owned());
     let command = command.after_long_help(Resettable::from(rest)).after_help(Resettable::Reset);
-    command.mut_args(|arg| {
+    command.mut_args(with_places).mut_args(|arg| {
         let whole = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
         let first = arg.get_help().map(ToString::to_string).unwrap_or_default();
         let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();

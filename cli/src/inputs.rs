@@ -1,8 +1,7 @@
 //! The names of a command's inputs: arguments, patterns, and `--files-from`.
 
-use std::path::{Path, PathBuf};
-
 use crate::error::{Failure, Result};
+use reptile_records::place::Place;
 use reptile_records::trees::{NamedFile, named_files};
 use reptile_records::{file_list, globs};
 
@@ -15,7 +14,7 @@ pub struct FilesFrom {
     /// skipped. If FILE contains a NUL, each name ends with one, as `find -print0` writes them. The files follow those
     /// given as arguments.
     #[arg(long, value_name = "FILE")]
-    files_from: Option<PathBuf>,
+    files_from: Option<Place>,
 }
 
 impl FilesFrom {
@@ -24,7 +23,7 @@ impl FilesFrom {
     /// # Errors
     /// Returns an error if a pattern matches nothing, or if the list is unreadable, names no file, or names a file that
     /// does not exist.
-    pub fn expand(&self, arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    pub fn expand(&self, arguments: &[Place]) -> Result<Vec<Place>> {
         let mut paths = globs::expand(arguments)?;
         paths.extend(self.listed(&paths)?);
         Ok(paths)
@@ -34,7 +33,7 @@ impl FilesFrom {
     ///
     /// # Errors
     /// Returns the errors of [`FilesFrom::expand`], and an error if a folder is unreadable or has no file.
-    pub fn expand_named(&self, arguments: &[PathBuf]) -> Result<Vec<NamedFile>> {
+    pub fn expand_named(&self, arguments: &[Place]) -> Result<Vec<NamedFile>> {
         let mut files = named_files(arguments)?;
         // The listed names exist, so none of them is a pattern.
         files.extend(named_files(&self.listed(arguments)?)?);
@@ -42,10 +41,10 @@ impl FilesFrom {
     }
 
     /// Returns the names in the list, if it is given. `others` are the other inputs.
-    fn listed(&self, others: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    fn listed(&self, others: &[Place]) -> Result<Vec<Place>> {
         let mut paths = Vec::new();
         if let Some(list) = &self.files_from {
-            if list == Path::new("-") && others.contains(list) {
+            if list.is_standard() && others.contains(list) {
                 return Err(Failure::new("--files-from -: standard input is an input too; it can be only one of them"));
             }
             paths.extend(file_list::names(list)?);

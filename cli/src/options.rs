@@ -1,7 +1,5 @@
 //! Options for reading and compiling robots.txt files, shared by the commands that take an input.
 
-use std::path::{Path, PathBuf};
-
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
 use reptile::reason::Assumption;
@@ -16,6 +14,7 @@ use crate::outputs::summary::grouped;
 use reptile_columns::{Column, Format, Scope};
 use reptile_records::ReadOptions;
 use reptile_records::pages::{CrawlerNames, JoinedPages};
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::{sitemap, tables};
@@ -62,7 +61,7 @@ pub struct CompileOptions {
     /// preferably fetch_time. Only the listed records are read, each from its file below the folder, which symbolic
     /// links may not leave. A record with another URL or time than its row is bad.
     #[arg(long, value_name = "DIR", conflicts_with = "host")]
-    pub warc_root: Option<PathBuf>,
+    pub warc_root: Option<Place>,
     /// Leave out what does not affect verdicts: other (Sitemap, Crawl-delay and the like) and lines (rules' line numbers)
     ///
     /// Several are separated by commas.
@@ -178,7 +177,7 @@ impl UsageOptions {
     /// Returns an error if it is neither a known name nor a valid file.
     pub fn vocabulary(&self) -> Result<Vocabulary> {
         let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
-        Vocabulary::open(name).map_err(|error| Failure::at(Path::new(name), error))
+        Vocabulary::open(name).map_err(|error| Failure::at(&**name, error))
     }
 }
 
@@ -295,7 +294,7 @@ pub struct RightsOptions {
     /// Records are joined by the ID of the response's record, or else by URL and date. A WET page without such a record
     /// has unavailable rights, and so has every WET page without this option.
     #[arg(long, value_name = "FILE", requires = "rights")]
-    rights_from: Vec<PathBuf>,
+    rights_from: Vec<Place>,
 }
 
 impl RightsOptions {
@@ -306,7 +305,7 @@ impl RightsOptions {
     /// Returns an error if the profile is neither a known name nor a valid file, or lacks one of the uses.
     pub fn query(&self, usage: &[&str], purpose: Option<&str>) -> Result<RightsQuery> {
         let name = self.rights.as_deref().unwrap_or_default();
-        let profile = RightsProfile::open(name).map_err(|error| Failure::at(Path::new(name), error))?;
+        let profile = RightsProfile::open(name).map_err(|error| Failure::at(name, error))?;
         let mut names: Vec<&str> = if usage.is_empty() { profile.categories().collect() } else { usage.to_vec() };
         if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
             return Err(Failure::new(format!("--usage {name}: is given twice, the second time as use {}", at + 1)));
@@ -345,7 +344,7 @@ pub struct AssumptionOptions {
     /// The paths become at most 128 patterns, such as /product/*/reviews$, and every listed
     /// URL matches one of them.
     #[arg(long, value_name = "FILE", verbatim_doc_comment, conflicts_with = "only")]
-    pub shapes: Option<PathBuf>,
+    pub shapes: Option<Place>,
 }
 
 impl AssumptionOptions {

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Failure, Result};
 use reptile_records::hosts::is_hidden;
-use reptile_records::redacted::shown_path;
-use reptile_records::stores::is_remote;
+use reptile_records::place::Place;
 
 /// Rejects an output that is an input or is inside an input folder. Hidden paths in the folder are never read, so they
 /// are allowed. Called before anything is written.
@@ -14,18 +13,15 @@ use reptile_records::stores::is_remote;
 /// # Errors
 /// Returns an error if the output is such a file. Paths that cannot be looked up are reported later, when they are
 /// opened.
-pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+pub fn refuse_overwriting<'p>(output: &Place, inputs: impl IntoIterator<Item = &'p Place>) -> Result<()> {
     for input in inputs {
-        if is_remote(output) && is_inside(output, input) {
-            return Err(Failure::at(
-                output,
-                format!("is the input {0}, or in it; choose another name", shown_path(input)),
-            ));
+        if output.is_remote() && is_inside(output, input) {
+            return Err(Failure::at(output, format!("is the input {0}, or in it; choose another name", input.shown())));
         }
-        let Ok(found) = fs::metadata(input) else { continue };
+        let (Place::Local(path), Ok(found)) = (input, input.metadata()) else { continue };
         if found.is_dir() {
-            let (Ok(folder), Some(place)) = (fs::canonicalize(input), place_of(output)) else { continue };
-            let Ok(inside) = place.strip_prefix(&folder) else { continue };
+            let (Ok(folder), Some(written)) = (fs::canonicalize(path), path_of(output)) else { continue };
+            let Ok(inside) = written.strip_prefix(&folder) else { continue };
             // The folder itself cannot be an output, which is reported when it is opened.
             let is_inside = inside.iter().next().is_some();
             if is_inside && !inside.iter().any(|part| is_hidden(part.as_encoded_bytes())) {
@@ -35,7 +31,7 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
                 );
                 return Err(Failure::at(output, message));
             }
-        } else if found.is_file() && is_same(output, input, &found) {
+        } else if found.is_file() && is_same(output, path, &found) {
             return Err(Failure::at(output, format!("is the input {}; choose another name", input.display())));
         }
     }
@@ -43,8 +39,8 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
 }
 
 /// Returns whether a remote name is another one, or inside it if that is a folder.
-fn is_inside(name: &Path, other: &Path) -> bool {
-    let (Some(name), Some(other)) = (name.to_str(), other.to_str()) else { return false };
+fn is_inside(name: &Place, other: &Place) -> bool {
+    let (Place::Remote(name), Place::Remote(other)) = (name, other) else { return false };
     name == other || (other.ends_with('/') && name.starts_with(other))
 }
 
@@ -52,12 +48,12 @@ fn is_inside(name: &Path, other: &Path) -> bool {
 ///
 /// # Errors
 /// Returns an error if the folder is in such a place.
-pub fn refuse_inside<'p>(folder: &Path, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+pub fn refuse_inside<'p>(folder: &Place, inputs: impl IntoIterator<Item = &'p Place>) -> Result<()> {
     for input in inputs.into_iter().filter(|input| input.is_dir()) {
         if is_same_place(folder, input) {
             return Err(Failure::at(folder, "is the input folder; choose another folder"));
         }
-        refuse_overwriting(folder, [input.as_path()])?;
+        refuse_overwriting(folder, [input])?;
     }
     Ok(())
 }
@@ -68,31 +64,33 @@ pub fn refuse_inside<'p>(folder: &Path, inputs: impl IntoIterator<Item = &'p Pat
 ///
 /// # Errors
 /// Returns an error that names the link.
-pub fn refuse_links(folder: &Path, file: &Path, follows: bool) -> Result<()> {
+pub fn refuse_links(folder: &Place, file: &Place, follows: bool) -> Result<()> {
     if follows {
         return Ok(());
     }
+    let (Place::Local(folder), Place::Local(file)) = (folder, file) else { return Ok(()) };
     let Ok(below) = file.strip_prefix(folder) else { return Ok(()) };
-    let mut place = folder.to_path_buf();
+    let mut path = folder.clone();
     for part in below {
-        place.push(part);
-        if fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+        path.push(part);
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             let message = "is a link in the output folder; --follow-links writes to its target";
-            return Err(Failure::at(&place, message));
+            return Err(Failure::at(&path, message));
         }
     }
     Ok(())
 }
 
 /// Returns whether two outputs would be the same file.
-pub fn is_same_place(output: &Path, other: &Path) -> bool {
-    output == other || place_of(output).is_some_and(|place| place_of(other) == Some(place))
+pub fn is_same_place(output: &Place, other: &Place) -> bool {
+    output == other || path_of(output).is_some_and(|path| path_of(other) == Some(path))
 }
 
-/// Returns an output's path without symbolic links, whether or not the file exists.
-fn place_of(output: &Path) -> Option<PathBuf> {
-    if let Ok(place) = fs::canonicalize(output) {
-        return Some(place);
+/// Returns a local output's path without symbolic links, whether or not the file exists.
+fn path_of(output: &Place) -> Option<PathBuf> {
+    let output = output.local()?;
+    if let Ok(path) = fs::canonicalize(output) {
+        return Some(path);
     }
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Some(fs::canonicalize(folder).ok()?.join(output.file_name()?))
@@ -100,13 +98,14 @@ fn place_of(output: &Path) -> Option<PathBuf> {
 
 /// Returns whether two paths lead to the same file, through hard or symbolic links.
 #[cfg(unix)]
-fn is_same(output: &Path, _: &Path, input: &fs::Metadata) -> bool {
+fn is_same(output: &Place, _: &Path, input: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(output).is_ok_and(|output| (output.dev(), output.ino()) == (input.dev(), input.ino()))
+    output.metadata().is_ok_and(|output| (output.dev(), output.ino()) == (input.dev(), input.ino()))
 }
 
 /// Returns whether two paths lead to the same file, through symbolic links.
 #[cfg(not(unix))]
-fn is_same(output: &Path, input: &Path, _: &fs::Metadata) -> bool {
+fn is_same(output: &Place, input: &Path, _: &fs::Metadata) -> bool {
+    let Some(output) = output.local() else { return false };
     matches!((fs::canonicalize(output), fs::canonicalize(input)), (Ok(output), Ok(input)) if output == input)
 }

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -17,6 +16,7 @@ use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::summary::grouped;
 use reptile_records::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
 use reptile_records::lists::open;
+use reptile_records::place::Place;
 
 /// Extensions of lists, tables and archives. No host ends in any of them.
 const FILE_ENDINGS: [&str; 13] =
@@ -29,14 +29,14 @@ const FILE_ENDINGS: [&str; 13] =
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if `out` cannot be flushed, or if `work` fails.
 pub fn each_url<W: Write>(
-    list: &Path,
+    list: &Place,
     out: &mut W,
     mut work: impl FnMut(&[u8], &mut W) -> std::result::Result<(), Stop>,
 ) -> std::result::Result<u64, Stop> {
-    let name = if list == Path::new("-") { Path::new("standard input") } else { list };
+    let name = list.as_input();
     let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let (mut buffer, mut urls, mut too_long) = (Vec::new(), 0_u64, 0_u64);
-    while let Some(chunk) = chunks.next(buffer, &|| true).map_err(|error| Failure::at(name, error))? {
+    while let Some(chunk) = chunks.next(buffer, &|| true).map_err(|error| Failure::at(&name, error))? {
         match chunk.kind {
             ChunkKind::Lines => {
                 for url in lines(chunk.bytes()).map(|line| trimmed_url(without_line_end(line))) {
@@ -102,7 +102,7 @@ fn ends_as_file(text: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error with the command that accepts lists if the text has a list's extension.
-pub fn refuse_file_as_host(set: &Path, host: Option<&str>) -> Result<()> {
+pub fn refuse_file_as_host(set: &Place, host: Option<&str>) -> Result<()> {
     let Some(host) = host.filter(|host| !host.contains('/') && ends_as_file(host)) else { return Ok(()) };
     let set = quoted(&set.display().to_string());
     Err(Failure::new(format!(
@@ -121,7 +121,7 @@ pub fn is_url_list(body: &[u8]) -> bool {
 ///
 /// # Errors
 /// Returns an error if every line of the body is a URL, or if the body is a location by [`is_location`]. `hint` returns the suggested command.
-pub fn refuse_url_list(path: &Path, body: &[u8], hint: impl FnOnce() -> String) -> Result<()> {
+pub fn refuse_url_list(path: &Place, body: &[u8], hint: impl FnOnce() -> String) -> Result<()> {
     let found = match () {
         () if is_url_list(body) => "is a list of URLs",
         () if is_location(body) => "contains only a path or a file name",
@@ -148,8 +148,8 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 /// Returns whether a path holds a robots.txt, not a URL list.
-pub fn is_robots(path: &Path) -> bool {
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+pub fn is_robots(path: &Place) -> bool {
+    let is_file = path.local().is_some_and(Path::is_file);
     is_file && reptile_records::open::read_robots(path).is_ok_and(|body| !is_url_list(&body))
 }
 

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use reptile::DirectiveKind;
 use reptile::body::CleanParams;
@@ -23,6 +22,7 @@ use crate::sets::{Loaded, refuse_swapped};
 use crate::url_list::{command_line, typed_urls};
 use reptile_records::lines::{ChunkKind, Chunks, lines, without_lf, without_line_end};
 use reptile_records::lists::open;
+use reptile_records::place::Place;
 use reptile_records::text::{opaque_column, url_column};
 
 /// Maximum number of cached Clean-param lists. A full cache is cleared. A list takes a few kilobytes at most, usually
@@ -48,13 +48,13 @@ Exit code: 0 done; 2 the command failed."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or any INPUT of `reptile compile`
-    set: PathBuf,
+    set: Place,
     /// The URLs to clean; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<OsString>,
     /// A list with a URL on each line; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
-    list: PathBuf,
+    list: Place,
     /// Print a JSON object for each URL: "url", "clean" and "changed"
     #[arg(long)]
     json: bool,
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
     let mut chunks = Chunks::new(open(&args.list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
-    let unreadable = |error| Stop::Other(Failure::at(name_of(&args.list), error));
+    let unreadable = |error| Stop::Other(Failure::at(args.list.as_input(), error));
     while let Some(chunk) = chunks.next(buffer, &|| true).map_err(unreadable)? {
         match chunk.kind {
             ChunkKind::Lines => {
@@ -117,11 +117,6 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
         buffer = chunk.buffer;
     }
     Ok(())
-}
-
-/// Returns a list's path for messages.
-fn name_of(path: &Path) -> &Path {
-    if path == Path::new("-") { Path::new("standard input") } else { path }
 }
 
 /// Writes one URL cleaned, and the end of its line.

@@ -2,7 +2,6 @@
 //! their sets by the same steps.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use reptile::contents::{FormatError, Ruleset, Set};
@@ -29,8 +28,7 @@ use crate::sets::fates::Fates;
 use crate::sets::map::map;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use reptile_records::redacted::shown_path;
-use reptile_records::stores::exists;
+use reptile_records::place::Place;
 
 /// Compile robots.txt files into a set
 ///
@@ -101,7 +99,7 @@ not be written."
 pub struct Args {
     /// What to compile
     #[arg(required_unless_present = "files_from", value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
+    inputs: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     #[command(flatten)]
@@ -120,7 +118,7 @@ pub struct Args {
     /// bad. The detail is the reason, or the name of the capture that decides instead. A file for both http and https
     /// has a row for each.
     #[arg(long, value_name = "FILE")]
-    fates: Option<PathBuf>,
+    fates: Option<Place>,
     #[command(flatten)]
     keep_going: KeepGoing,
     #[command(flatten)]
@@ -136,7 +134,7 @@ pub struct Args {
 pub struct Target {
     /// The set file to write
     #[arg(short, long, value_name = "SET")]
-    output: PathBuf,
+    output: Place,
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
@@ -162,7 +160,7 @@ pub struct Outputs<'t> {
 }
 
 /// The `--fates` file of a set: its path, the complete file, and the capture count for each fate.
-type FatesFile<'a> = (&'a Path, Option<Complete>, Counts);
+type FatesFile<'a> = (&'a Place, Option<Complete>, Counts);
 
 impl Target {
     /// Opens the set and the record next to it, before any work, so that a folder that cannot be written is reported
@@ -170,9 +168,9 @@ impl Target {
     ///
     /// # Errors
     /// Returns an error if a file exists and must not be replaced, is one of the inputs, or cannot be created.
-    pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone, run: &Run) -> Result<Outputs<'_>> {
+    pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Place> + Clone, run: &Run) -> Result<Outputs<'_>> {
         let start = Instant::now();
-        if self.output == Path::new("-") {
+        if self.output.is_standard() {
             return Err(Failure::new("--output: expected a file name; a set cannot be written to standard output"));
         }
         let record_path = build_record::path_of(&self.output)?;
@@ -180,7 +178,7 @@ impl Target {
             refuse_overwriting(path, inputs.clone())?;
         }
         refuse_for_set(&self.output)?;
-        run.check_metrics_path(inputs.clone(), [self.output.as_path(), &record_path])?;
+        run.check_metrics_path(inputs.clone(), [&self.output, &record_path])?;
         let set = Output::create_readable(&self.output, self.force)?;
         let record = Output::create_file(&record_path, self.force)?;
         let budget = MemoryBudget::new(self.memory, &record_path);
@@ -198,7 +196,7 @@ impl Outputs<'_> {
     pub fn publish(
         self,
         set: CompiledSet,
-        inputs: &[PathBuf],
+        inputs: &[Place],
         report: &Report,
         fates: Option<FatesFile<'_>>,
         run: &Run,
@@ -221,7 +219,7 @@ impl Outputs<'_> {
         let record = build_record::write(&lineage, self.record)?;
         lineage.outputs.extend(fates.map(|path| OutputState::new(path, None)));
         if !self.target.allow_shrink {
-            refuse_shrinking(&self.target.output, complete.hidden_path()?)?;
+            refuse_shrinking(&self.target.output, &complete.hidden_path()?)?;
         }
         publish([complete].into_iter().chain(record).chain(more))?;
         report.name_discarded();
@@ -236,10 +234,10 @@ impl Outputs<'_> {
 
 /// Returns the inputs' states with their counts. `states` were taken before the inputs were read; sets that were
 /// opened separately are missing.
-fn input_states(states: &[InputState], inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
+fn input_states(states: &[InputState], inputs: &[Place], report: &Report) -> Vec<InputState> {
     // The inputs that were used have the order of all inputs, so each search begins after the last state found.
     let mut states = states.iter();
-    let mut state_of = |path: &PathBuf| states.find(|state| state.file == *path).cloned();
+    let mut state_of = |path: &Place| states.find(|state| state.file == *path).cloned();
     let counted = inputs.iter().zip(&report.inputs).map(|(path, counts)| InputState {
         rows: Some(counts.captures),
         invalid: Some(counts.bad),
@@ -262,15 +260,15 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 
 impl Args {
     /// Compiles the inputs. Those left out go to `failures`.
-    fn compile(&self, inputs: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
-        let outputs = self.target.open(inputs.iter().map(PathBuf::as_path), run)?;
-        let fates = self.fates.as_deref().map(|path| self.open_fates(path, inputs, &outputs, run)).transpose()?;
+    fn compile(&self, inputs: &[Place], run: &Run, failures: &mut Failures) -> Result<Exit> {
+        let outputs = self.target.open(inputs.iter(), run)?;
+        let fates = self.fates.as_ref().map(|path| self.open_fates(path, inputs, &outputs, run)).transpose()?;
         let (mut fates, writer) = fates.unzip();
         let assembled = assemble_with(&outputs.budget, inputs, &self.options, Vec::new(), fates.as_mut(), failures);
         let (set, report) = assembled?;
-        let used: Vec<PathBuf> = failures.without(inputs).cloned().collect();
+        let used: Vec<Place> = failures.without(inputs).cloned().collect();
         let mut file = None;
-        if let Some(((fates, mut writer), path)) = fates.zip(writer).zip(self.fates.as_deref()) {
+        if let Some(((fates, mut writer), path)) = fates.zip(writer).zip(self.fates.as_ref()) {
             fates.finish(self.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
             let counts = writer.counts();
             let mut left = used.iter().peekable();
@@ -286,18 +284,18 @@ impl Args {
     /// Opens the output file for fates, before any other work.
     fn open_fates(
         &self,
-        path: &Path,
-        inputs: &[PathBuf],
+        path: &Place,
+        inputs: &[Place],
         outputs: &Outputs<'_>,
         run: &Run,
     ) -> Result<(Fates, FateWriter)> {
         run.check_metrics_path([], [path])?;
-        refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
+        refuse_overwriting(path, inputs.iter())?;
         let set = &self.target.output;
         if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
             return Err(Failure::at(path, "is the set or its build record; name another file with --fates"));
         }
-        let names: Vec<String> = inputs.iter().map(|path| shown_path(path)).collect();
+        let names: Vec<String> = inputs.iter().map(|path| path.shown()).collect();
         fates::format_of(path)?;
         let output = Output::create(path, self.target.force)?;
         let writer = FateWriter::new(path, output, names.clone())?;
@@ -321,8 +319,8 @@ const MIN_KEPT_PART: u64 = 10;
 ///
 /// # Errors
 /// Returns an error if the new set has fewer than a tenth as many origins as the old one.
-fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
-    if !exists(old).map_err(|error| Failure::at(old, error))? || !Loaded::is_set(old)? {
+fn refuse_shrinking(old: &Place, new: &Place) -> Result<()> {
+    if !old.exists().map_err(|error| Failure::at(old, error))? || !Loaded::is_set(old)? {
         return Ok(());
     }
     let mapped = map(old)?;
@@ -355,8 +353,8 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
 /// it will be at `target`, and its identity.
 ///
 /// Does not check the structure again. `reptile verify` does, which took a quarter of the time of compiling here.
-fn check(target: &Path, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<(SetState, Identity)> {
-    let loaded = Loaded::open_set(complete.hidden_path()?).map_err(|failure| failure.of_output(target))?;
+fn check(target: &Place, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<(SetState, Identity)> {
+    let loaded = Loaded::open_set(&complete.hidden_path()?).map_err(|failure| failure.of_output(target))?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
     release_pages_during(&files, || {
         let set = loaded.set()?;

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile::DirectiveKind;
@@ -26,6 +25,7 @@ use crate::sets::agents::agents_of;
 use crate::sets::single::ONE_ORIGIN;
 use crate::sets::{Loaded, refuse_swapped};
 use crate::url_list::refuse_file_as_host;
+use reptile_records::place::Place;
 use reptile_records::text::{escaped, printable};
 
 /// Show other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
@@ -59,7 +59,7 @@ read."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or any INPUT of `reptile compile`
-    set: PathBuf,
+    set: Place,
     /// A host, host:port, or URL [default: every origin]
     #[arg(value_name = "HOST")]
     origin: Option<String>,

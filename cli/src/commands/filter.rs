@@ -5,7 +5,7 @@ mod rights;
 
 use std::fs;
 use std::io::{self, BufRead, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
@@ -32,8 +32,8 @@ use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
 use reptile_records::detect::{Content, detect};
+use reptile_records::place::Place;
 use reptile_records::shown::shown;
-use reptile_records::stores::{is_file_or_remote, is_remote, join};
 use reptile_records::trees::NamedFile;
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
@@ -76,12 +76,12 @@ compiled from an input with bad files; 2 the command failed. No file is left inc
 pub struct Args {
     /// The archives; - is standard input
     #[arg(required_unless_present = "files_from", value_name = "WARC")]
-    inputs: Vec<PathBuf>,
+    inputs: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(long, value_name = "SET")]
-    set: PathBuf,
+    set: Place,
     /// A crawler: a product token, a chain, or a group of crawlers; can be repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
@@ -102,7 +102,7 @@ pub struct Args {
     rights: RightsOptions,
     /// Write all archives to this file; or to this folder, each under its own name
     #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    output: Option<Place>,
     /// Replace existing output files
     #[arg(long, requires = "output")]
     force: bool,
@@ -146,7 +146,7 @@ enum Rest {
 /// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
 /// cannot be written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
+    let into_folder = args.output.as_ref().filter(|output| output.is_dir() || ends_in_slash(output));
     let named = match into_folder {
         Some(folder) => {
             refuse_inside(folder, &args.inputs)?;
@@ -161,11 +161,11 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let args = &Args { inputs, ..args.clone() };
     refuse_options(args, into_folder.is_some())?;
     if let Some(output) = &args.output {
-        let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
-        refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
+        let inputs = args.inputs.iter().filter(|_| into_folder.is_none());
+        refuse_overwriting(output, inputs.chain([&args.set]))?;
     }
-    let inputs = args.inputs.iter().chain([&args.set]).map(PathBuf::as_path);
-    run.check_metrics_path(inputs, args.output.as_deref().filter(|_| into_folder.is_none()))?;
+    let inputs = args.inputs.iter().chain([&args.set]);
+    run.check_metrics_path(inputs, args.output.as_ref().filter(|_| into_folder.is_none()))?;
     // If the set is a file, the archive options apply to the filtered inputs.
     let mut options = args.options.clone();
     options.archives.resync &= !Loaded::is_set(&args.set)?;
@@ -209,7 +209,7 @@ fn refuse_options(args: &Args, is_into_folder: bool) -> Result<()> {
 }
 
 /// Returns whether a path is written as a folder's path.
-fn ends_in_slash(path: &Path) -> bool {
+fn ends_in_slash(path: &Place) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
@@ -245,7 +245,7 @@ struct Counts {
 impl Filter<'_> {
     /// Copies each archive to a file with its name in a folder, several at the same time. Archives that cannot be read
     /// to their ends go to `failures`.
-    fn each_into(&self, folder: &Path, inputs: &[NamedFile], failures: &mut Failures) -> Result<Counts> {
+    fn each_into(&self, folder: &Place, inputs: &[NamedFile], failures: &mut Failures) -> Result<Counts> {
         create_folder(folder)?;
         let mut names: Vec<_> = inputs.iter().map(|input| &input.name).collect();
         names.sort_unstable();
@@ -261,7 +261,7 @@ impl Filter<'_> {
         };
         let mut all = Counts::default();
         for (input, copied) in inputs.iter().zip(each) {
-            let copied = failures.keep_about(&input.path, &join(folder, &input.name), copied)?;
+            let copied = failures.keep_about(&input.path, &folder.join(&input.name), copied)?;
             if let Some(Copied { counts, lineage, was_kept }) = copied {
                 all = all.and(counts);
                 if was_kept { self.run.add_kept(lineage) } else { self.run.add(lineage) }
@@ -271,26 +271,26 @@ impl Filter<'_> {
     }
 
     /// Copies an archive to its file in a folder, unless `--resume` keeps the file.
-    fn copy_into(&self, folder: &Path, NamedFile { path: input, name }: &NamedFile) -> Result<Copied> {
-        if input == Path::new("-") {
+    fn copy_into(&self, folder: &Place, NamedFile { path: input, name }: &NamedFile) -> Result<Copied> {
+        if input.is_standard() {
             return Err(Failure::at(input, "has no file name to use in the folder of --output"));
         }
-        let path = join(folder, name);
+        let path = folder.join(name);
         refuse_links(folder, &path, self.args.follow_links)?;
         let record_path = build_record::hidden_path_of(&path)?;
         refuse_links(folder, &record_path, self.args.follow_links)?;
         for path in [&path, &record_path] {
-            refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
+            refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]))?;
         }
-        self.run.check_metrics_path([], [path.as_path(), &record_path])?;
+        self.run.check_metrics_path([], [&path, &record_path])?;
         // A pipe has no state to compare.
-        let fingerprint = is_file_or_remote(input).then(|| state_of(input, self.args.resume)).transpose()?;
+        let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.args.resume)).transpose()?;
         let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
         if let Some(record::Record { lineage, counts }) = record::made_before(self, &state, &path)? {
             return Ok(Copied { counts, lineage, was_kept: true });
         }
-        if let Some(parent) = path.parent().filter(|_| !is_remote(&path)) {
-            create_folder(parent)?;
+        if let Some(parent) = path.local().and_then(Path::parent) {
+            create_folder(&parent.into())?;
         }
         let mut target = Target::create(&path, self.args.force)?;
         let mut counts = Counts::default();
@@ -318,7 +318,7 @@ impl Filter<'_> {
     fn all_into_one(&self, failures: &mut Failures) -> Result<Counts> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
-            Some(path) if path != Path::new("-") => Some(Target::create(path, self.args.force)?),
+            Some(path) if !path.is_standard() => Some(Target::create(path, self.args.force)?),
             _ => Some(Target { output: Output::stdout(), packs: false }),
         };
         if let Some(target) = &mut target
@@ -354,7 +354,7 @@ impl Filter<'_> {
         let mut lineage = Lineage { inputs, ..counts.lineage(self.run, &self.state) };
         if let Some(target) = target {
             target.output.finish()?;
-            let output = self.args.output.as_deref().unwrap_or(Path::new("-"));
+            let output = &self.args.output.clone().unwrap_or_else(Place::standard);
             lineage.outputs.push(OutputState::new(output, Some(counts.kept)));
         }
         self.run.add(lineage);
@@ -385,7 +385,7 @@ impl Filter<'_> {
 
     fn copy_each(
         &self,
-        path: &Path,
+        path: &Place,
         mut next: impl FnMut() -> io::Result<NextStored>,
         write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
@@ -447,7 +447,7 @@ impl Filter<'_> {
     }
 
     /// Returns a record's verdict, or `None` for a record without a URL.
-    fn verdict(&self, path: &Path, record: &Record, counts: &mut Counts) -> Result<Option<Verdict>> {
+    fn verdict(&self, path: &Place, record: &Record, counts: &mut Counts) -> Result<Option<Verdict>> {
         let Some(url) = &record.target else { return Ok(None) };
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
         let decided = match self.check_date(path, record, counts) {
@@ -460,7 +460,7 @@ impl Filter<'_> {
     }
 
     /// Returns a record's date. If each record is decided at its own date, counts and reports an invalid one.
-    fn check_date(&self, path: &Path, record: &Record, counts: &mut Counts) -> Option<Time> {
+    fn check_date(&self, path: &Place, record: &Record, counts: &mut Counts) -> Option<Time> {
         let date = record.date.as_deref().unwrap_or_default();
         let time = read_date(date).ok();
         if time.is_none() && self.by_time {
@@ -581,10 +581,8 @@ struct Copied {
 }
 
 /// Creates a local folder, unless it exists.
-fn create_folder(folder: &Path) -> Result<()> {
-    if is_remote(folder) {
-        return Ok(());
-    }
+fn create_folder(folder: &Place) -> Result<()> {
+    let Place::Local(folder) = folder else { return Ok(()) };
     fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))
 }
 
@@ -601,7 +599,7 @@ impl Target {
     /// # Errors
     /// Returns an error under the conditions listed for [`Output::create_file`], or if the name's extension selects a
     /// compression other than gzip.
-    fn create(path: &Path, force: bool) -> Result<Target> {
+    fn create(path: &Place, force: bool) -> Result<Target> {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let packs = match end.as_deref() {
             Some("gz") => true,
@@ -639,15 +637,15 @@ fn other_content(start: &[u8]) -> Option<String> {
 
 /// An open archive.
 struct Archive<'p> {
-    path: &'p Path,
+    path: &'p Place,
     source: ArchiveBytes,
     is_packed: bool,
 }
 
 impl Archive<'_> {
-    fn open(path: &Path) -> Result<Archive<'_>> {
+    fn open(path: &Place) -> Result<Archive<'_>> {
         let fail = |error: io::Error| Failure::at(path, error);
-        let mut source = if path == Path::new("-") {
+        let mut source = if path.is_standard() {
             ArchiveBytes::stdin()
         } else {
             if path.is_dir() {

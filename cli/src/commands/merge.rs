@@ -1,7 +1,5 @@
 //! `reptile merge`: merges sets into one.
 
-use std::path::{Path, PathBuf};
-
 use reptile::settings::Strategy;
 use reptile::{Dialect, Profile};
 
@@ -14,6 +12,7 @@ use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
+use reptile_records::place::Place;
 
 /// Merge sets into one
 ///
@@ -38,7 +37,7 @@ Exit code: 0 done; 1 sets were left out (--keep-going); 2 the sets cannot be mer
 pub struct Args {
     /// The sets to merge
     #[arg(required_unless_present = "files_from", value_name = "SET")]
-    sets: Vec<PathBuf>,
+    sets: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     #[command(flatten)]
@@ -63,8 +62,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 }
 
 /// Merges the sets. Those left out go to `failures`.
-fn merge(args: &Args, paths: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
-    let outputs = args.target.open(paths.iter().map(PathBuf::as_path), run)?;
+fn merge(args: &Args, paths: &[Place], run: &Run, failures: &mut Failures) -> Result<Exit> {
+    let outputs = args.target.open(paths.iter(), run)?;
     let mut sets = Vec::new();
     for path in paths {
         let set = Loaded::open_set(path).and_then(|loaded| {
@@ -76,7 +75,7 @@ fn merge(args: &Args, paths: &[PathBuf], run: &Run, failures: &mut Failures) -> 
         });
         sets.extend(failures.keep(path, set)?);
     }
-    let used: Vec<PathBuf> = failures.without(paths).cloned().collect();
+    let used: Vec<Place> = failures.without(paths).cloned().collect();
     let Some((first, path)) = sets.first().zip(used.first()) else {
         return Err(Failure::new("no set is left to merge"));
     };
@@ -96,7 +95,7 @@ fn merge(args: &Args, paths: &[PathBuf], run: &Run, failures: &mut Failures) -> 
 ///
 /// # Errors
 /// Returns an error if the dialect, the fetch profile or the automaton construction is unknown to this version.
-pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
+pub fn options_of(loaded: &Loaded, path: &Place) -> Result<CompileOptions> {
     let set = loaded.set()?;
     let reading = set.reading();
     let unknown = |what: &str, name: &str| {

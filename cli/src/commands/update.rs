@@ -1,7 +1,5 @@
 //! `reptile update`: adds captures to a set and writes a new set.
 
-use std::path::PathBuf;
-
 use reptile::Scheme;
 
 use super::compile::Target;
@@ -14,6 +12,7 @@ use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
+use reptile_records::place::Place;
 
 /// Add captures to a set
 ///
@@ -39,10 +38,10 @@ origin counts, or the set could not be written."
 pub struct Args {
     /// The set
     #[arg(value_name = "SET")]
-    set: PathBuf,
+    set: Place,
     /// What to add
     #[arg(required_unless_present = "files_from", value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
+    inputs: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     #[command(flatten)]
@@ -76,7 +75,7 @@ pub struct Args {
 /// Returns an error if the set or an input cannot be read, if they cannot be combined, or if the new set cannot be
 /// written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
+    refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.as_os_str().to_str()))?;
     let inputs = args.files_from.expand(&args.inputs)?;
     let mut failures = Failures::new(args.keep_going);
     let result = update(args, &inputs, run, &mut failures);
@@ -84,8 +83,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 }
 
 /// Adds the inputs to the set. Those left out go to `failures`.
-fn update(args: &Args, inputs: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
-    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path), run)?;
+fn update(args: &Args, inputs: &[Place], run: &Run, failures: &mut Failures) -> Result<Exit> {
+    let outputs = args.target.open(inputs.iter(), run)?;
     let old = Loaded::open_set(&args.set)?;
     let of_set = options_of(&old, &args.set)?;
     let omit = of_set.omit.iter().copied().chain(args.omit.is_some().then_some(Omitted::Other)).collect();
@@ -98,7 +97,7 @@ fn update(args: &Args, inputs: &[PathBuf], run: &Run, failures: &mut Failures) -
         ..of_set
     };
     let (set, report) = assemble_with(&outputs.budget, inputs, &options, vec![old], None, failures)?;
-    let used: Vec<PathBuf> = failures.without(inputs).chain([&args.set]).cloned().collect();
+    let used: Vec<Place> = failures.without(inputs).chain([&args.set]).cloned().collect();
     outputs.publish(set, &used, &report, None, run)?;
     Ok(Exit::from_bad(report.any_bad()))
 }

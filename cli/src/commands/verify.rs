@@ -1,6 +1,5 @@
 //! `reptile verify`: reads every byte of a set file and reports whether it is valid.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use reptile::{Error, ErrorKind, Set};
@@ -15,6 +14,7 @@ use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, SetState};
 use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// Check every byte of a set file
@@ -36,7 +36,7 @@ compare it."
 )]
 pub struct Args {
     /// The set file
-    set: PathBuf,
+    set: Place,
     /// Also recompile each ruleset from the rules that it lists, and compare every byte
     ///
     /// Takes about as long as compiling the set.
@@ -58,7 +58,7 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the set is damaged or cannot be read, or its rulesets do not answer as the rules that they list.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    run.check_metrics_path([args.set.as_path()], [])?;
+    run.check_metrics_path([&args.set], [])?;
     let loaded = Loaded::open_set(&args.set)?;
     let identity = run.has_metrics().then(|| Identity::of(loaded.bytes()));
     let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
@@ -97,7 +97,7 @@ fn verify_deep(set: &Set) -> std::result::Result<String, Error> {
 }
 
 /// Returns the error for a set that fails verification.
-fn failure(path: &Path, error: Error) -> Failure {
+fn failure(path: &Place, error: Error) -> Failure {
     if error.kind() == ErrorKind::OtherCompiler {
         let advice = "made by another version of the compiler; compile the set again, or verify it without --deep";
         return Failure::at(path, advice);

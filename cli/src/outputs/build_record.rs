@@ -7,7 +7,6 @@
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
 
 use reptile::files::target_of;
 use serde::Serialize;
@@ -19,7 +18,7 @@ use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
 use crate::run::lineage::{InputState, Lineage};
-use reptile_records::stores::open_bytes;
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// The suffix added to the set's name.
@@ -69,10 +68,13 @@ pub fn write(record: &impl Serialize, mut output: Output) -> Result<Option<Compl
 ///
 /// # Errors
 /// Returns an error if the file is a dangling symbolic link.
-pub fn path_of(file: &Path) -> Result<PathBuf> {
-    let mut path = OsString::from(target_of(file).map_err(|error| Failure::at(file, error))?);
-    path.push(SUFFIX);
-    Ok(path.into())
+pub fn path_of(file: &Place) -> Result<Place> {
+    let mut name = match file {
+        Place::Local(path) => OsString::from(target_of(path).map_err(|error| Failure::at(file, error))?),
+        Place::Remote(url) => url.into(),
+    };
+    name.push(SUFFIX);
+    Ok(name.into())
 }
 
 /// Returns the path of the record of a file in an output folder. The name begins with a dot, because programs that read
@@ -80,7 +82,7 @@ pub fn path_of(file: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// Returns an error if the file is a dangling symbolic link.
-pub fn hidden_path_of(file: &Path) -> Result<PathBuf> {
+pub fn hidden_path_of(file: &Place) -> Result<Place> {
     let path = path_of(file)?;
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -93,7 +95,7 @@ pub fn hidden_path_of(file: &Path) -> Result<PathBuf> {
 /// # Errors
 /// Returns an error if the path cannot be looked up. An unreadable record is not an error, since the set can be shown
 /// without it.
-pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
+pub fn describe(set: &Place, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());
     match read::<Lineage>(&path) {
@@ -109,13 +111,13 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error under the conditions listed for [`describe`].
-pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
+pub fn json(set: &Place, bytes: &[u8]) -> Result<serde_json::Value> {
     let record = read::<Lineage>(&path_of(set)?).ok().flatten().filter(|record| is_of(record, bytes));
     serde_json::to_value(record).map_err(Failure::new)
 }
 
 /// Returns the number of unresolved redirects and revisits in a set, or `None` if the set does not record it.
-pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
+pub fn unresolved(set: &Place, bytes: &[u8]) -> Option<u64> {
     let record = read::<Lineage>(&path_of(set).ok()?).ok().flatten()?;
     unresolved_in(&record).filter(|_| is_of(&record, bytes))
 }
@@ -124,8 +126,8 @@ pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
 ///
 /// # Errors
 /// Returns the problem with the file, worded to follow its name.
-pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, String> {
-    let file = match open_bytes(path) {
+pub fn read<T: DeserializeOwned>(path: &Place) -> std::result::Result<Option<T>, String> {
+    let file = match path.open() {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => return Err(format!("cannot be read: {error}")),
@@ -157,14 +159,14 @@ mod tests {
     fn records_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
-        assert_eq!(read::<Lineage>(&path), Ok(None));
+        assert_eq!(read::<Lineage>(&Place::from(&path)), Ok(None));
         std::fs::write(&path, json_lines(&record()).unwrap()).unwrap();
-        assert_eq!(read(&path), Ok(Some(record())));
+        assert_eq!(read(&Place::from(&path)), Ok(Some(record())));
         let mut summary = Summary::default();
-        describe(&folder.path().join("s"), b"set", &mut summary).unwrap();
+        describe(&folder.path().join("s").into(), b"set", &mut summary).unwrap();
         assert!(summary.render().contains("in\\u{202e}put: 0 read, 0 bytes\n"), "{}", summary.render());
         let mut summary = Summary::default();
-        describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
+        describe(&folder.path().join("s").into(), b"sex", &mut summary).unwrap();
         assert!(summary.render().ends_with("belongs to another set\n"), "{}", summary.render());
     }
 
@@ -176,7 +178,7 @@ mod tests {
         for (len, fits) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
             let padding = " ".repeat(len as usize - json.len());
             std::fs::write(&path, format!("{json}{padding}")).unwrap();
-            assert_eq!(read::<Lineage>(&path).is_ok(), fits, "{len}");
+            assert_eq!(read::<Lineage>(&Place::from(&path)).is_ok(), fits, "{len}");
         }
     }
 }

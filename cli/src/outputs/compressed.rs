@@ -4,10 +4,10 @@
 //! opens no files.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use reptile_records::place::Place;
 use zstd::stream::write::Encoder;
 
 /// The zstd level: its own default.
@@ -35,7 +35,7 @@ impl Compressor {
     ///
     /// # Errors
     /// Returns an error if zstd cannot be set up.
-    pub fn for_name(path: &Path) -> io::Result<Option<Compressor>> {
+    pub fn for_name(path: &Place) -> io::Result<Option<Compressor>> {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let encoder = match end.as_deref() {
             Some("gz") => Codec::Gzip(GzEncoder::new(Vec::new(), Compression::default())),
@@ -103,7 +103,7 @@ mod tests {
             (0..3 * BLOCK_BYTES as u32).flat_map(|number| (number.wrapping_mul(number) % 9973).to_le_bytes()).collect();
         for name in ["x.gz", "x.zst"] {
             let compressed = |piece: usize| {
-                let mut compressor = Compressor::for_name(Path::new(name)).unwrap().unwrap();
+                let mut compressor = Compressor::for_name(&Place::from(name)).unwrap().unwrap();
                 let mut compressed = Vec::new();
                 text.chunks(piece).for_each(|piece| compressed.extend(compressor.compress(piece).unwrap()));
                 compressed.extend(compressor.finish().unwrap());

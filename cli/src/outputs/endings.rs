@@ -6,6 +6,7 @@ use std::path::Path;
 use reptile_columns::Format;
 
 use crate::error::{Failure, Result};
+use reptile_records::place::Place;
 
 /// Extensions of files that are never compiled sets.
 const NOT_SETS: [&str; 14] = [
@@ -13,10 +14,11 @@ const NOT_SETS: [&str; 14] = [
 ];
 
 /// Returns the format that an output's extension implies, if any.
-pub fn format_of(output: &Path) -> Option<Format> {
-    let end_of = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-    let end = match end_of(output)?.as_str() {
-        "gz" | "zst" => end_of(Path::new(output.file_stem()?))?,
+pub fn format_of(output: &Place) -> Option<Format> {
+    let name = Path::new(output.file_name()?);
+    let end_of = |name: &Path| name.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let end = match end_of(name)?.as_str() {
+        "gz" | "zst" => end_of(Path::new(name.file_stem()?))?,
         end => end.to_owned(),
     };
     match end.as_str() {
@@ -34,7 +36,7 @@ pub fn format_of(output: &Path) -> Option<Format> {
 ///
 /// # Errors
 /// Returns an error if the two differ.
-pub fn chosen_format(output: Option<&Path>, given: Option<Format>) -> Result<Option<Format>> {
+pub fn chosen_format(output: Option<&Place>, given: Option<Format>) -> Result<Option<Format>> {
     let Some((output, named)) = output.and_then(|output| Some((output, format_of(output)?))) else { return Ok(given) };
     match given.filter(|&given| given != named) {
         None => Ok(Some(named)),
@@ -59,13 +61,14 @@ pub fn names_in_schema(format: Format) -> &'static str {
 ///
 /// # Errors
 /// Returns an error if the name has the extension of a table, an archive or a compressed file.
-pub fn refuse_for_set(output: &Path) -> Result<()> {
+pub fn refuse_for_set(output: &Place) -> Result<()> {
     let end = output.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if !NOT_SETS.contains(&&*end) {
         return Ok(());
     }
-    let name = output.with_extension("reptile");
-    let name = name.display();
+    let name = Path::new(output.file_name().unwrap_or_default()).with_extension("reptile");
+    let renamed = output.with_file_name(name);
+    let name = renamed.display();
     Err(Failure::at(output, format!("the name of a compiled set cannot end in .{end}; write -o {name}")))
 }
 
@@ -95,11 +98,11 @@ mod tests {
             ("-", None),
             ("out.csv/x", None),
         ] {
-            assert_eq!(format_of(Path::new(name)), format, "{name}");
+            assert_eq!(format_of(&Place::from(name)), format, "{name}");
             let other = Format::Tsv;
-            let chosen = chosen_format(Some(Path::new(name)), Some(other));
+            let chosen = chosen_format(Some(&Place::from(name)), Some(other));
             assert_eq!(chosen.is_err(), format.is_some_and(|format| format != other), "{name}");
-            assert_eq!(chosen_format(Some(Path::new(name)), None).unwrap(), format, "{name}");
+            assert_eq!(chosen_format(Some(&Place::from(name)), None).unwrap(), format, "{name}");
         }
         assert_eq!(chosen_format(None, Some(Format::Csv)).unwrap(), Some(Format::Csv));
     }

@@ -1,7 +1,6 @@
 //! The output file of `compile --fates`: a row for each capture, with its fate.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use reptile_columns::{Format, Kind, RowFormat, Rows};
 
@@ -11,6 +10,7 @@ use super::sink::Sink;
 use crate::error::{Failure, Result};
 use crate::run::lineage::{Counts, METADATA_KEY, named};
 use crate::sets::fates::FateRow;
+use reptile_records::place::Place;
 
 /// The columns and their types.
 const COLUMNS: [(&str, Kind); 10] = [
@@ -45,7 +45,7 @@ impl FateWriter {
     ///
     /// # Errors
     /// Returns an error if the extension implies no format, or if the file cannot be written.
-    pub fn new(path: &Path, output: Output, inputs: Vec<String>) -> Result<FateWriter> {
+    pub fn new(path: &Place, output: Output, inputs: Vec<String>) -> Result<FateWriter> {
         let format = format_of(path)?;
         let columns = COLUMNS.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
         let has_header = matches!(format, Format::Tsv | Format::Csv);
@@ -103,7 +103,7 @@ impl FateWriter {
 ///
 /// # Errors
 /// Returns an error if it implies none.
-pub fn format_of(path: &Path) -> Result<Format> {
+pub fn format_of(path: &Place) -> Result<Format> {
     let message =
         "--fates: unknown format; expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows";
     endings::format_of(path).ok_or_else(|| Failure::at(path, message))

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, Once, PoisonError};
 
 use reptile::files::PendingFile;
@@ -15,8 +15,8 @@ use super::identity::Identity;
 use super::remote::Remote;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result, Stop, damaged};
-use reptile_records::redacted::shown_path;
-use reptile_records::stores::{abort_uploads, is_remote};
+use reptile_records::place::Place;
+use reptile_records::stores::abort_uploads;
 
 /// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
@@ -62,13 +62,15 @@ impl Output {
     ///
     /// # Errors
     /// Returns an error under the conditions listed for [`Output::create_file`], except for devices and pipes.
-    pub fn create(path: &Path, force: bool) -> Result<Output> {
-        if path == Path::new("-") {
+    pub fn create(path: &Place, force: bool) -> Result<Output> {
+        if path.is_standard() {
             return Ok(Output::stdout());
         }
         let compressor = Compressor::for_name(path).map_err(|error| Failure::at(path, error))?;
-        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            let device = File::options().write(true).open(path).map_err(|error| Failure::at(path, error))?;
+        if let Place::Local(device) = path
+            && path.is_special()
+        {
+            let device = File::options().write(true).open(device).map_err(|error| Failure::at(path, error))?;
             return Ok(Output { name: path.display().to_string(), target: Target::Device(device), compressor });
         }
         Ok(Output { compressor, ..Output::create_file(path, force)? })
@@ -79,8 +81,8 @@ impl Output {
     /// # Errors
     /// Returns an error under the conditions listed for [`Output::create`], or if the path is standard output, which
     /// receives the verdicts.
-    pub fn create_beside(option: &str, path: Option<&Path>, force: bool) -> Result<Option<Output>> {
-        if path == Some(Path::new("-")) {
+    pub fn create_beside(option: &str, path: Option<&Place>, force: bool) -> Result<Option<Output>> {
+        if path.is_some_and(Place::is_standard) {
             return Err(Failure::new(format!("{option}: expected a file; standard output is for the verdicts")));
         }
         path.map(|path| Output::create(path, force)).transpose()
@@ -91,16 +93,19 @@ impl Output {
     /// # Errors
     /// Returns an error if the file exists and `force` is not given, if the name belongs to something other than a
     /// file, or if the folder is not writable. These checks happen here, before any work is done.
-    pub fn create_file(path: &Path, force: bool) -> Result<Output> {
+    pub fn create_file(path: &Place, force: bool) -> Result<Output> {
         remove_when_interrupted();
-        if is_remote(path) {
-            let remote = Box::new(Remote::stream(path, force)?);
-            return Ok(Output { name: shown_path(path), target: Target::Remote(remote), compressor: None });
-        }
+        let local = match path {
+            Place::Local(local) => local,
+            Place::Remote(url) => {
+                let remote = Box::new(Remote::stream(url, force)?);
+                return Ok(Output { name: path.shown(), target: Target::Remote(remote), compressor: None });
+            }
+        };
         // The lock is taken before the file exists, so that no interrupt can occur between its creation and its
         // registration.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = PendingFile::create(path, force).map_err(|error| match error.kind() {
+        let file = PendingFile::create(local, force).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => Failure::at(path, format!("{error}; --force replaces it")),
             _ => Failure::at(path, error),
         })?;
@@ -113,15 +118,13 @@ impl Output {
     ///
     /// # Errors
     /// Returns an error under the conditions listed for [`Output::create_file`].
-    pub fn create_readable(path: &Path, force: bool) -> Result<Output> {
-        if !is_remote(path) {
-            return Output::create_file(path, force);
-        }
+    pub fn create_readable(path: &Place, force: bool) -> Result<Output> {
+        let Place::Remote(url) = path else { return Output::create_file(path, force) };
         remove_when_interrupted();
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let remote = Box::new(Remote::spool(path, force)?);
+        let remote = Box::new(Remote::spool(url, force)?);
         unfinished.extend(remote.path().map(PathBuf::from));
-        Ok(Output { name: shown_path(path), target: Target::Remote(remote), compressor: None })
+        Ok(Output { name: path.shown(), target: Target::Remote(remote), compressor: None })
     }
 
     /// Returns whether the output is a terminal.
@@ -152,7 +155,7 @@ impl Output {
     }
 
     /// Returns the failure for a command that reads the set at `path`, and writes to this output until `stop`.
-    pub fn stop_failure(&self, stop: Stop, path: &Path) -> Failure {
+    pub fn stop_failure(&self, stop: Stop, path: &Place) -> Failure {
         match stop {
             Stop::Write(error) => self.failure(&error),
             Stop::Set(error) => damaged(path, &error),
@@ -195,13 +198,13 @@ impl Complete {
     ///
     /// # Errors
     /// Returns an error for a remote output that was not opened with [`Output::create_readable`].
-    pub fn hidden_path(&self) -> Result<&Path> {
+    pub fn hidden_path(&self) -> Result<Place> {
         let path = match &self.file {
             Unpublished::File(file) => Some(file.hidden_path()),
             Unpublished::Remote(remote) => remote.path(),
         };
         let failed = || Failure::new(format!("internal error: {} cannot be read yet; please report it", self.name));
-        path.ok_or_else(failed)
+        path.map(Place::from).ok_or_else(failed)
     }
 
     /// Returns the identity of the file's bytes.

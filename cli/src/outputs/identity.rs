@@ -1,9 +1,8 @@
 //! What identifies a file's bytes, and the program that wrote them, in records.
 
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
 
-use reptile_records::stores::open_bytes;
+use reptile_records::place::Place;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -48,8 +47,8 @@ impl Identity {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn of_file(path: &Path) -> io::Result<Identity> {
-        let mut file = open_bytes(path)?;
+    pub fn of_file(path: impl Into<Place>) -> io::Result<Identity> {
+        let mut file = path.into().open()?;
         let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
         loop {
             match file.read(&mut buffer) {

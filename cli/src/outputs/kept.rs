@@ -1,8 +1,7 @@
 //! `--resume`: keeps an output whose record (`.FILE.made.json`) agrees with the record that this run would write.
 
-use std::path::Path;
-
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::place::Place;
 use serde::de::DeserializeOwned;
 
 use super::build_record;
@@ -13,7 +12,7 @@ use crate::options::Resume;
 ///
 /// # Errors
 /// Returns an error if it is not a regular file.
-pub fn state_of(input: &Path, resume: Option<Resume>) -> Result<Fingerprint> {
+pub fn state_of(input: &Place, resume: Option<Resume>) -> Result<Fingerprint> {
     Ok(match resume {
         Some(Resume::Checksum) => Fingerprint::with_checksum(input)?,
         _ => Fingerprint::of(input)?,
@@ -24,7 +23,7 @@ pub fn state_of(input: &Path, resume: Option<Resume>) -> Result<Fingerprint> {
 ///
 /// # Errors
 /// Returns an error if its size or time has changed.
-pub fn refuse_changed(input: &Path, before: &Fingerprint) -> Result<()> {
+pub fn refuse_changed(input: &Place, before: &Fingerprint) -> Result<()> {
     let now = Fingerprint::of(input)?;
     match (now.bytes, now.changed) == (before.bytes, before.changed) {
         true => Ok(()),
@@ -38,7 +37,7 @@ pub fn refuse_changed(input: &Path, before: &Fingerprint) -> Result<()> {
 /// # Errors
 /// Returns an error if the file is not up to date, unless `replaces` permits replacing it.
 pub fn kept<R: DeserializeOwned>(
-    file: &Path,
+    file: &Place,
     replaces: bool,
     difference: impl FnOnce(&R) -> Option<&'static str>,
 ) -> Result<Option<R>> {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -23,10 +24,10 @@ impl Remote {
     /// # Errors
     /// Returns an error if the name is invalid, if the store cannot be reached, or if the object exists and `force` is
     /// not given.
-    pub fn stream(path: &Path, force: bool) -> Result<Remote> {
-        let upload = Upload::create(path, force).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => Failure::at(path, "exists already; --force replaces it"),
-            _ => Failure::at(path, error),
+    pub fn stream(url: &str, force: bool) -> Result<Remote> {
+        let upload = Upload::create(url, force).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Failure::at(url, "exists already; --force replaces it"),
+            _ => Failure::at(url, error),
         })?;
         Ok(Remote { upload, spool: None })
     }
@@ -35,10 +36,10 @@ impl Remote {
     ///
     /// # Errors
     /// Returns the errors of [`Remote::stream`], and an error if there can be no temporary file.
-    pub fn spool(path: &Path, force: bool) -> Result<Remote> {
-        let remote = Remote::stream(path, force)?;
+    pub fn spool(url: &str, force: bool) -> Result<Remote> {
+        let remote = Remote::stream(url, force)?;
         let spool = tempfile::Builder::new().prefix(".reptile-").tempfile();
-        let spool = spool.map_err(|error| Failure::at(&std::env::temp_dir(), format!("no temporary file: {error}")))?;
+        let spool = spool.map_err(|error| Failure::at(std::env::temp_dir(), format!("no temporary file: {error}")))?;
         Ok(Remote { spool: Some(spool), ..remote })
     }
 

@@ -5,12 +5,12 @@
 //! `cli/guide/metrics.md` describes every field.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use reptile::contents::Set;
 use reptile_columns::VERDICTS;
 use reptile_records::fingerprint::Fingerprint;
-use reptile_records::redacted::{redacted, shown_path};
+use reptile_records::place::Place;
+use reptile_records::redacted::redacted;
 use reptile_records::tables::LINEAGE_KEY;
 use reptile_records::time::show_time;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub struct InputState {
     pub path: String,
     /// The path with credentials, for this run only.
     #[serde(skip)]
-    pub file: PathBuf,
+    pub file: Place,
     /// A regular file's stored size.
     pub bytes: Option<u64>,
     /// The last change's time.
@@ -95,7 +95,7 @@ pub struct InputState {
 pub struct OutputState {
     pub path: String,
     #[serde(skip)]
-    pub file: PathBuf,
+    pub file: Place,
     pub bytes: Option<u64>,
     pub xxh3_64: Option<String>,
     pub rows: Option<u64>,
@@ -159,10 +159,10 @@ pub struct FindingCounts {
 
 impl SetState {
     /// Returns a set's state. `identity` is `None` if its bytes were not hashed.
-    pub fn of<D: AsRef<[u8]>>(path: &Path, set: &Set<D>, bytes: u64, identity: Option<Identity>) -> SetState {
+    pub fn of<D: AsRef<[u8]>>(path: &Place, set: &Set<D>, bytes: u64, identity: Option<Identity>) -> SetState {
         let reading = set.reading();
         SetState {
-            path: shown_path(path),
+            path: path.shown(),
             bytes,
             xxh3_64: identity.map(|identity| identity.xxh3_64),
             dialect: reading.dialect.into(),
@@ -181,15 +181,15 @@ impl SetState {
 
 impl InputState {
     /// Returns a path's current state. Only a regular file has a size and a time.
-    pub fn of(path: &Path) -> InputState {
+    pub fn of(path: &Place) -> InputState {
         match Fingerprint::of(path) {
             Ok(fingerprint) => InputState::new(path, &fingerprint),
-            Err(_) => InputState { path: shown_path(path), file: path.into(), ..Default::default() },
+            Err(_) => InputState { path: path.shown(), file: path.into(), ..Default::default() },
         }
     }
 
     /// Returns the state in a fingerprint.
-    pub fn new(path: &Path, fingerprint: &Fingerprint) -> InputState {
+    pub fn new(path: &Place, fingerprint: &Fingerprint) -> InputState {
         let Fingerprint { path: shown, bytes, changed, etag, xxh3_64 } = fingerprint;
         InputState {
             path: redacted(shown).into_owned(),
@@ -221,8 +221,8 @@ fn show_changed((seconds, nanoseconds): (u64, u32)) -> String {
 
 impl OutputState {
     /// Returns an output with its row count, if it has one. The size and the hash are added later.
-    pub fn new(path: &Path, rows: Option<u64>) -> OutputState {
-        let shown = shown_path(path);
+    pub fn new(path: &Place, rows: Option<u64>) -> OutputState {
+        let shown = path.shown();
         OutputState { path: shown, file: path.into(), bytes: None, xxh3_64: None, rows }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use super::lineage::Lineage;
 use crate::error::{Failure, Result};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_lines;
+use reptile_records::place::Place;
 
 /// The schema's name and version. Only changed or removed fields need a new version.
 pub const SCHEMA: &str = "reptile-run/1";
@@ -28,7 +29,7 @@ pub struct MetricsOptions {
     /// The guide page metrics.md lists the fields. A failed run writes the file too, with its exit code and the error.
     /// An earlier metrics file of that name is removed when the run starts; another file is never replaced.
     #[arg(long, value_name = "FILE.json")]
-    pub metrics: Option<PathBuf>,
+    pub metrics: Option<Place>,
     /// Add checksums of the inputs to the metrics, which reads every input once more
     #[arg(long, requires = "metrics")]
     pub input_checksums: bool,
@@ -64,21 +65,22 @@ pub struct FailedInput {
 ///
 /// # Errors
 /// Returns an error if another file has the name, or if the file cannot be created.
-pub fn open(path: &Path) -> Result<Output> {
-    if path == Path::new("-") {
+pub fn open(path: &Place) -> Result<Output> {
+    if path.is_standard() {
         return Err(Failure::new("--metrics: expected a file name; standard output is for results"));
     }
     if path.extension().is_some_and(|end| COMPRESSED.iter().any(|known| end.eq_ignore_ascii_case(known))) {
         return Err(Failure::at(path, "--metrics are not compressed; expected a name such as metrics.json"));
     }
-    match fs::metadata(path) {
+    let Place::Local(file) = path else { return Output::create_file(path, false) };
+    match fs::metadata(file) {
         // Devices and pipes.
         Ok(found) if !found.is_file() && !found.is_dir() => return Output::create(path, false),
         Ok(found) if found.is_file() => {
-            if !is_metrics(path).map_err(|error| Failure::at(path, error))? {
+            if !is_metrics(file).map_err(|error| Failure::at(path, error))? {
                 return Err(Failure::at(path, "exists and is not a metrics file; choose another name for --metrics"));
             }
-            fs::remove_file(path).map_err(|error| Failure::at(path, format!("cannot be replaced: {error}")))?;
+            fs::remove_file(file).map_err(|error| Failure::at(path, format!("cannot be replaced: {error}")))?;
         }
         _ => {}
     }

@@ -8,13 +8,14 @@ pub mod lineage;
 pub mod metrics;
 pub mod options;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use reptile_records::fingerprint::Fingerprint;
-use reptile_records::redacted::{redacted_text, shown_path};
+use reptile_records::place::Place;
+use reptile_records::redacted::redacted_text;
 
 use self::lineage::{InputState, Lineage, OutputState};
 use self::metrics::{FailedInput, Metrics, MetricsOptions};
@@ -35,7 +36,7 @@ pub struct Run {
 
 /// An open metrics file.
 struct OpenMetrics {
-    path: PathBuf,
+    path: Place,
     output: Output,
     has_input_checksums: bool,
 }
@@ -87,8 +88,8 @@ impl Run {
     /// Returns an error if it is.
     pub fn check_metrics_path<'i, 'o>(
         &self,
-        inputs: impl IntoIterator<Item = &'i Path>,
-        outputs: impl IntoIterator<Item = &'o Path>,
+        inputs: impl IntoIterator<Item = &'i Place>,
+        outputs: impl IntoIterator<Item = &'o Place>,
     ) -> Result<()> {
         let Some(OpenMetrics { path, .. }) = &self.metrics else { return Ok(()) };
         let checked = refuse_overwriting(path, inputs).and_then(|()| {
@@ -126,8 +127,8 @@ impl Run {
     }
 
     /// Adds an input that could not be processed, while the run continues. Call it in input order.
-    pub fn add_failure(&self, path: &Path, error: &str) {
-        let path = shown_path(path);
+    pub fn add_failure(&self, path: &Place, error: &str) {
+        let path = path.shown();
         self.state().failures.push(FailedInput { path, error: redacted_text(error) });
     }
 
@@ -203,7 +204,7 @@ fn add_checksum(input: &mut InputState) {
 
 /// Adds an output file's size and hash, unless they are known. Standard output and devices lack them.
 fn add_identity(output: &mut OutputState) {
-    if output.bytes.is_some() || !output.file.is_file() {
+    if output.bytes.is_some() || !output.file.local().is_some_and(Path::is_file) {
         return;
     }
     if let Ok(identity) = Identity::of_file(&output.file) {

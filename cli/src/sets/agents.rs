@@ -18,6 +18,7 @@ use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
 use crate::error::{Failure, Result, note};
+use reptile_records::place::Place;
 
 /// What precedes a name that is used unchanged.
 pub const EXACT: &str = "exact:";
@@ -34,7 +35,7 @@ pub fn name_in(spec: &str) -> &str {
 /// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
 /// token under the set's dialect or nearly matches a known crawler's name ([`refuse_mistakes`]), a crawler is named
 /// twice, or the set is damaged.
-pub fn agents(set: &reptile::Set, path: &Path, specs: &[String]) -> Result<Agents> {
+pub fn agents(set: &reptile::Set, path: &Place, specs: &[String]) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage.to_string()),
         _ => Failure::new(format!("--agent: {error}")),
@@ -85,7 +86,7 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
 /// Returns an error for the first such name, unless the user requests an exact name.
 fn refuse_mistakes(specs: &[String], is_named: impl Fn(&str) -> bool) -> Result<()> {
     let mut guarded = specs.iter().filter(|spec| !spec.starts_with(EXACT));
-    match guarded.find_map(|spec| mistake(spec, &is_named)) {
+    match guarded.find_map(|spec| Some(format!("{}, or {EXACT}{spec}", mistake(spec, &is_named)?))) {
         Some(message) => Err(Failure::new(format!("--agent: {message}"))),
         None => Ok(()),
     }
@@ -98,9 +99,7 @@ fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
     let mut tokens = names.map(|name| name.split('/').next().unwrap_or(name));
     tokens.find_map(|name| {
         let near = nearly(name.as_bytes()).filter(|_| !is_named(name))?;
-        Some(format!(
-            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or {EXACT}{name}"
-        ))
+        Some(format!("no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that"))
     })
 }
 
@@ -122,7 +121,7 @@ pub fn agent_of_cell(
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
     match (agents.pop(), mistake(name, is_named)) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
-        (_, Some(mistake)) => Err(mistake),
+        (_, Some(mistake)) => Err(format!("{mistake}, or add --exact-agent")),
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
@@ -253,7 +252,7 @@ mod tests {
     }
 
     fn message(set: &reptile::Set, spec: &str) -> String {
-        match agents(set, Path::new("set"), &[spec.to_owned()]) {
+        match agents(set, &Place::from("set"), &[spec.to_owned()]) {
             Err(failure @ Failure::Fatal(_)) => failure.to_string(),
             other => panic!("{spec}: {other:?}"),
         }
@@ -282,7 +281,7 @@ mod tests {
         for dialect in dialects::ALL {
             let set = set(dialect);
             for spec in &specs {
-                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()]);
+                let found = agents(&set, &Place::from("set"), &[(*spec).to_owned()]);
                 let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
                 match (found, resolve(spec, dialect)) {
                     (Err(_), Err(_)) => {}
@@ -315,7 +314,7 @@ mod tests {
         ];
         for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            let by_set = agents(&set, Path::new("set"), &specs).map(|agents| agents.len());
+            let by_set = agents(&set, &Place::from("set"), &specs).map(|agents| agents.len());
             let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
             match message {
                 None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
@@ -337,7 +336,7 @@ mod tests {
             let mut compiler = Compiler::new(dialects::DEFAULT);
             compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
             let set = compiler.finish().unwrap().into_set().unwrap();
-            let by_set = agents(&set, Path::new("set"), &specs).is_err();
+            let by_set = agents(&set, &Place::from("set"), &specs).is_err();
             let by_files = agents_for(dialects::DEFAULT, &specs, &[b"", body.as_bytes()]).is_err();
             assert_eq!(by_set, by_files, "{body:?} {spec}");
             by_set

@@ -10,7 +10,6 @@
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
-use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
@@ -32,6 +31,7 @@ use crate::outputs::build_record;
 use crate::outputs::progress::Progress;
 use reptile_records::bodies::{Fault, TOO_LARGE, decompress_and_detect};
 use reptile_records::detect::Content;
+use reptile_records::place::Place;
 use reptile_records::spill::Scratch;
 use reptile_records::{Inputs, Item, Reading, Robots, no_robots};
 
@@ -90,7 +90,7 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
 /// newer, or if a temporary file cannot be written.
 pub fn assemble_with(
     budget: &MemoryBudget,
-    paths: &[PathBuf],
+    paths: &[Place],
     options: &CompileOptions,
     sets: Vec<Loaded>,
     fates: Option<&mut Fates>,
@@ -102,7 +102,7 @@ pub fn assemble_with(
     // Later passes may find earlier inputs.
     pass.all_failed.sort_by_key(|(input, _)| *input);
     for (input, failure) in pass.all_failed {
-        failures.add(paths.get(input).map_or(Path::new(""), PathBuf::as_path), failure)?;
+        failures.add(paths.get(input).unwrap_or(&Place::from("")), failure)?;
     }
     let (set, mut report) = finish(read?, sets)?;
     let mut input = 0..;
@@ -113,13 +113,13 @@ pub fn assemble_with(
 /// Reads the inputs until every input is either read to its end, or left out.
 fn read_until_whole(
     budget: &MemoryBudget,
-    paths: &[PathBuf],
+    paths: &[Place],
     options: &CompileOptions,
     mut fates: Option<&mut Fates>,
     pass: &mut Pass,
 ) -> Result<Read> {
     loop {
-        let read = read_inputs(Some(budget), Inputs::Paths(paths), options, fates.as_deref_mut(), pass);
+        let read = read_inputs(Some(budget), Inputs::Named(paths), options, fates.as_deref_mut(), pass);
         pass.left_out.extend(pass.failed.iter().map(|(input, _)| *input));
         pass.all_failed.append(&mut pass.failed);
         let read = read?;
@@ -172,7 +172,7 @@ fn read_inputs(
     let mut compiler = compiler_for(options, budget)?;
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
-        Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
+        Inputs::Named(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     let mut report = Report { inputs: vec![InputCounts::default(); names.len()], ..Report::default() };
     let progress = Progress::of("files", entries_of(&inputs));
@@ -234,7 +234,7 @@ fn read_inputs(
 fn finish(read: Read, sets: Vec<Loaded>) -> Result<(CompiledSet, Report)> {
     let Read { mut compiler, mut report, names } = read;
     if report.read() == 0 && sets.is_empty() && report.unresolved() == 0 {
-        return Err(no_robots(&PathBuf::from(names.join(", "))).into());
+        return Err(no_robots(names.join(", ")).into());
     }
     let paths = add_sets(&mut compiler, sets, &mut report)?;
     let set = compiler.finish().map_err(|error| failure(&error, &paths))?;
@@ -268,7 +268,7 @@ fn compiler_for(options: &CompileOptions, budget: Option<&MemoryBudget>) -> Resu
 }
 
 /// Adds sets to the compiler and the report. Returns their paths.
-fn add_sets(compiler: &mut Compiler, sets: Vec<Loaded>, report: &mut Report) -> Result<Vec<PathBuf>> {
+fn add_sets(compiler: &mut Compiler, sets: Vec<Loaded>, report: &mut Report) -> Result<Vec<Place>> {
     let mut paths = Vec::new();
     for loaded in sets {
         let (captures, bytes) = (loaded.set()?.origin_count(), loaded.bytes().len() as u64);
@@ -285,7 +285,7 @@ fn add_sets(compiler: &mut Compiler, sets: Vec<Loaded>, report: &mut Report) -> 
 }
 
 /// Converts an error of the compiler. `sets` are the paths of the added sets.
-fn failure(error: &reptile::Error, sets: &[PathBuf]) -> Failure {
+fn failure(error: &reptile::Error, sets: &[Place]) -> Failure {
     let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     match error.added_set().and_then(|number| sets.get(number)) {
         Some(path) => Failure::at(path, cause),
@@ -295,8 +295,8 @@ fn failure(error: &reptile::Error, sets: &[PathBuf]) -> Failure {
 
 /// Returns the approximate file count if all inputs are folders: one file or folder per host.
 fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
-    let Inputs::Paths(inputs) = inputs else { return None };
-    inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
+    let Inputs::Named(inputs) = inputs else { return None };
+    inputs.iter().map(|input| Some(std::fs::read_dir(input.local()?).ok()?.count() as u64)).sum()
 }
 
 /// Returns how many inputs to read in parallel, up to `threads`.
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn reader_count_is_limited_by_memory() {
-        let readers = |memory, threads| reader_count(Some(&MemoryBudget::new(memory, Path::new("set"))), threads);
+        let readers = |memory, threads| reader_count(Some(&MemoryBudget::new(memory, &Place::from("set"))), threads);
         for (memory, expected) in [
             (READER_BYTES - 1, 1),
             (READER_BYTES, 1),

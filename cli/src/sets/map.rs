@@ -6,29 +6,28 @@
 //! A mapped file must not change while it is mapped. No program can enforce that; the comment at the call explains
 //! why the risk is accepted.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use reptile::{CompiledSet, MappedFile};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Failure, Result};
-use reptile_records::stores::{is_remote, open_bytes};
+use reptile_records::place::Place;
 
 /// Maps a set file. Cost: one system call, regardless of size. A remote set is first copied to a temporary file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
 #[allow(unsafe_code, reason = "the one map call of the command")]
-pub fn map(path: &Path) -> Result<MappedFile> {
-    if is_remote(path) {
-        let file = fetch(path)?;
+pub fn map(path: &Place) -> Result<MappedFile> {
+    let Place::Local(file) = path else {
+        let copied = fetch(path)?;
+        let copied_path = Place::from(copied.path());
         // Other systems than Unix cannot remove a mapped file.
-        return if cfg!(unix) { map(file.path()) } else { copy(file.path()) };
-    }
+        return if cfg!(unix) { map(&copied_path) } else { copy(&copied_path) };
+    };
     // Checked first, because opening a pipe would wait for a writer.
-    let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
+    let found = path.metadata().map_err(|error| Failure::at(path, error))?;
     if !found.is_file() {
         let what = if found.is_dir() { "a folder" } else { "a pipe or a device" };
         return Err(Failure::at(path, format!("is {what}; a compiled set must be a regular file, so save it as one")));
@@ -36,23 +35,23 @@ pub fn map(path: &Path) -> Result<MappedFile> {
     // SAFETY: the file must not change while it is mapped. `reptile` replaces a set only by renaming a new file over
     // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
     // breaks the contract, and no check here could notice it in time. The user accepts that risk.
-    unsafe { MappedFile::open(path) }.map_err(|error| Failure::at(path, error))
+    unsafe { MappedFile::open(file) }.map_err(|error| Failure::at(path, error))
 }
 
 /// Copies a set file into memory with large pages.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or does not fit into memory.
-pub fn copy(path: &Path) -> Result<MappedFile> {
-    if is_remote(path) {
-        return copy(fetch(path)?.path());
-    }
-    MappedFile::copy(path).map_err(|error| Failure::at(path, error))
+pub fn copy(path: &Place) -> Result<MappedFile> {
+    let Place::Local(file) = path else {
+        return copy(&Place::from(fetch(path)?.path()));
+    };
+    MappedFile::copy(file).map_err(|error| Failure::at(path, error))
 }
 
 /// Copies a remote set to a temporary file.
-fn fetch(path: &Path) -> Result<NamedTempFile> {
-    let mut source = open_bytes(path).map_err(|error| Failure::at(path, error))?;
+fn fetch(path: &Place) -> Result<NamedTempFile> {
+    let mut source = path.open().map_err(|error| Failure::at(path, error))?;
     let mut file = temporary()?;
     io::copy(&mut source, &mut file).map_err(|error| Failure::at(path, format!("cannot be copied: {error}")))?;
     Ok(file)
@@ -64,7 +63,7 @@ fn temporary() -> Result<NamedTempFile> {
 }
 
 fn no_room(error: io::Error) -> Failure {
-    Failure::at(&std::env::temp_dir(), format!("no room for a set: {error}"))
+    Failure::at(std::env::temp_dir(), format!("no room for a set: {error}"))
 }
 
 /// A compiled set in a mapped temporary file. Only the pages that are read take memory.
@@ -84,7 +83,7 @@ impl Temporary {
         let mut out = BufWriter::new(file.as_file());
         set.write(&mut out).and_then(|()| out.flush()).map_err(no_room)?;
         drop(out);
-        let mapped = map(file.path())?;
+        let mapped = map(&Place::from(file.path()))?;
         let path = file.into_temp_path();
         let path = if cfg!(unix) { path.close().map(|()| None).map_err(no_room)? } else { Some(path) };
         Ok(Temporary { mapped, _path: path })

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use reptile_records::place::Place;
 use reptile_records::spill::{MAX_BUFFER_BYTES, Scratch};
-use reptile_records::stores::is_remote;
 
 /// The default memory limit, as typed.
 pub const DEFAULT_MEMORY: &str = "2G";
@@ -44,10 +44,10 @@ pub struct MemoryBudget {
 
 impl MemoryBudget {
     /// Creates a limit. Temporary files go to `file`'s folder, or to the system's if `file` is remote.
-    pub fn new(bytes: u64, file: &Path) -> MemoryBudget {
-        if is_remote(file) {
+    pub fn new(bytes: u64, file: &Place) -> MemoryBudget {
+        let Place::Local(file) = file else {
             return MemoryBudget { bytes, folder: std::env::temp_dir() };
-        }
+        };
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         MemoryBudget { bytes, folder: folder.unwrap_or(Path::new(".")).into() }
     }

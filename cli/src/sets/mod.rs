@@ -15,9 +15,7 @@ mod readers;
 pub mod report;
 pub mod single;
 
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::MappedFile;
@@ -34,13 +32,13 @@ use reptile_records::Inputs;
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
-use reptile_records::stores::{is_remote, is_remote_folder, open_bytes};
+use reptile_records::place::Place;
 use reptile_records::time::show_time;
 use single::compile_one;
 
 /// A set's bytes and their source.
 pub struct Loaded {
-    path: PathBuf,
+    path: Place,
     bytes: Bytes,
     /// The compiler's report, if the set was compiled from an input.
     pub report: Option<Report>,
@@ -62,7 +60,7 @@ impl Loaded {
     /// # Errors
     /// Returns an error if the file or the input cannot be read, if the set's header is invalid, or if compile
     /// options are given with a set file.
-    pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
+    pub fn open(path: &Place, options: &CompileOptions) -> Result<Loaded> {
         Loaded::of_input(Input::open_no_pipe(path)?, options)
     }
 
@@ -71,7 +69,7 @@ impl Loaded {
     ///
     /// # Errors
     /// The errors of [`Loaded::open`].
-    pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
+    pub fn open_or_robots(path: &Place, options: &CompileOptions) -> Result<(Loaded, bool)> {
         let input = Input::open(path)?;
         if options.set.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
@@ -107,7 +105,7 @@ impl Loaded {
     ///
     /// # Errors
     /// Returns an error if the file cannot be mapped, or its header is invalid.
-    pub fn open_set(path: &Path) -> Result<Loaded> {
+    pub fn open_set(path: &Place) -> Result<Loaded> {
         let input = Input::open_no_pipe(path)?;
         if input.content != Content::Set || input.compression.is_some() {
             return Err(input.refused(Wanted::Set).into());
@@ -115,7 +113,7 @@ impl Loaded {
         Loaded::map(path)
     }
 
-    fn map(path: &Path) -> Result<Loaded> {
+    fn map(path: &Place) -> Result<Loaded> {
         let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None, left_out: 0 };
         loaded.set()?;
         Ok(loaded)
@@ -137,11 +135,11 @@ impl Loaded {
     ///
     /// # Errors
     /// Returns an error if the path does not exist or cannot be read.
-    pub fn is_set(path: &Path) -> Result<bool> {
-        if path == Path::new("-") || is_remote_folder(path) {
+    pub fn is_set(path: &Place) -> Result<bool> {
+        if path.is_standard() || path.is_remote_folder() {
             return Ok(false);
         }
-        let may_be_set = is_remote(path) || fs::metadata(path).map_err(|error| Failure::at(path, error))?.is_file();
+        let may_be_set = path.is_remote() || path.metadata().map_err(|error| Failure::at(path, error))?.is_file();
         if !may_be_set {
             return Ok(false);
         }
@@ -221,14 +219,16 @@ impl Loaded {
 ///
 /// # Errors
 /// Returns an error with the correct order if `second` is a set's path and `first` is not.
-pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Result<()> {
-    let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
+pub fn refuse_swapped(command: &str, first: &Place, second: Option<&str>) -> Result<()> {
+    let Some(set) = second.filter(|second| has_label(&Place::from(*second)) && !has_label(first)) else {
+        return Ok(());
+    };
     let first = first.display();
     Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
 }
 
 /// Prints a note that a set by time is used without a time. `options` are the command's options for times, if any.
-pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
+pub fn note_without_times(path: &Place, time: Option<Time>, options: &str) {
     let path = path.display();
     let when = time.map_or_else(|| "its newest captures".to_owned(), |time| format!("its time, {}", show_time(time)));
     let more = if options.is_empty() { String::new() } else { format!("; {options} chooses others") };
@@ -236,13 +236,13 @@ pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
 }
 
 /// Returns whether a file starts like a set. Pipes are not checked, because that would consume their first bytes.
-fn has_label(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file()) && starts_with_label(path).unwrap_or(false)
+fn has_label(path: &Place) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file()) && starts_with_label(path).unwrap_or(false)
 }
 
 /// Returns whether a file or a remote object starts like a set.
-fn starts_with_label(path: &Path) -> io::Result<bool> {
+fn starts_with_label(path: &Place) -> io::Result<bool> {
     let mut start = Vec::new();
-    open_bytes(path)?.take(LABEL_START_BYTES as u64).read_to_end(&mut start)?;
+    path.open()?.take(LABEL_START_BYTES as u64).read_to_end(&mut start)?;
     Ok(start.len() == LABEL_START_BYTES && reptile::contents::has_label(&start))
 }

@@ -4,7 +4,7 @@
 //! are read when all earlier inputs are complete, and so are pipes and other special files, which may block forever.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use super::messages::Turns;
 use crate::error::{Failure, Result};
 use reptile_records::detect::Content;
 use reptile_records::open::Input;
-use reptile_records::stores::is_file_or_remote;
+use reptile_records::place::Place;
 use reptile_records::warc::InputPlace;
 use reptile_records::{Inputs, Item, Reading, Sink};
 
@@ -56,7 +56,7 @@ pub struct Readers<'a> {
 }
 
 enum Sources<'a> {
-    Paths(&'a [PathBuf]),
+    Named(&'a [Place]),
     Opened(Mutex<Option<Input>>),
 }
 
@@ -64,11 +64,11 @@ impl<'a> Readers<'a> {
     /// Creates readers that send batches up to `batch_bytes` bytes.
     pub fn new(inputs: Inputs<'a>, reading: Reading<'a>, turns: &'a Turns, batch_bytes: usize) -> Readers<'a> {
         let inputs = match inputs {
-            Inputs::Paths(paths) => Sources::Paths(paths),
+            Inputs::Named(paths) => Sources::Named(paths),
             Inputs::Opened(input) => Sources::Opened(Mutex::new(Some(*input))),
         };
         let ranks = match &inputs {
-            Sources::Paths(paths) => ranks_of(paths),
+            Sources::Named(paths) => ranks_of(paths),
             Sources::Opened(_) => vec![0],
         };
         let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -100,7 +100,7 @@ impl<'a> Readers<'a> {
 
     fn len(&self) -> usize {
         match &self.inputs {
-            Sources::Paths(paths) => paths.len(),
+            Sources::Named(paths) => paths.len(),
             Sources::Opened(_) => 1,
         }
     }
@@ -187,7 +187,7 @@ impl<'a> Readers<'a> {
         let failed = || Failure::new("internal error: an input was opened twice; please report it");
         match &self.inputs {
             Sources::Opened(input) => input.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(failed),
-            Sources::Paths(paths) => {
+            Sources::Named(paths) => {
                 let path = paths.get(number).ok_or_else(failed)?;
                 if !is_file(path) && !self.turns.wait_for(number) {
                     return Err(stopped());
@@ -199,9 +199,9 @@ impl<'a> Readers<'a> {
 }
 
 /// Returns each path's rank among all paths.
-fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
+fn ranks_of(paths: &[Place]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..paths.len()).collect();
-    order.sort_by_key(|&place| &paths[place]);
+    order.sort_by_key(|&place| Path::new(paths[place].as_os_str()));
     let mut ranks = vec![0; paths.len()];
     for (rank, place) in (0..).zip(order) {
         ranks[place] = rank;
@@ -226,6 +226,6 @@ impl Drop for EndOnPanic<'_> {
 }
 
 /// Returns whether a path is a regular file or remote, which can be opened without blocking.
-fn is_file(path: &Path) -> bool {
-    path != Path::new("-") && is_file_or_remote(path)
+fn is_file(path: &Place) -> bool {
+    !path.is_standard() && path.is_file_or_remote()
 }

@@ -1,7 +1,6 @@
 //! Report on the captures in a set, and on skipped and invalid input.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use reptile::PolicySource;
 use reptile::body::DiagnosticKind;
@@ -11,6 +10,7 @@ use crate::error::{Result, note};
 use crate::outputs::summary::{Summary, grouped};
 use reptile_records::captures::names::{Field, NameUse};
 use reptile_records::detect::Content;
+use reptile_records::place::Place;
 use reptile_records::time::{now, show_time};
 use reptile_records::warc::records::{Damage, Record};
 use reptile_records::warc::redirects::REASONS;
@@ -31,7 +31,7 @@ pub fn untrusted_from(record: &str) -> String {
 
 /// The damaged and untrusted records of one archive, named in messages as they are found.
 pub struct RecordFaults<'p> {
-    path: &'p Path,
+    path: &'p Place,
     /// Whether reading goes on behind damage of unknown length (`--resync`).
     resync: bool,
     /// Number of damaged records.
@@ -41,7 +41,7 @@ pub struct RecordFaults<'p> {
 }
 
 impl RecordFaults<'_> {
-    pub fn of(path: &Path, resync: bool) -> RecordFaults<'_> {
+    pub fn of(path: &Place, resync: bool) -> RecordFaults<'_> {
         RecordFaults { path, resync, damaged: 0, untrusted: 0 }
     }
 

@@ -1,7 +1,5 @@
 //! A single robots.txt: reads it, and compiles it for commands that do not need its origin.
 
-use std::path::Path;
-
 use bumpalo::Bump;
 use reptile::body::{BodyFormat, BodyKind, DirectiveReader, parse_with};
 use reptile::capture::{Capture, Outcome};
@@ -14,6 +12,7 @@ use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
 use reptile_records::detect::Wanted;
 use reptile_records::open::{Input, read_input};
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// The origin of the only robots.txt in a set from [`compile_one`].
@@ -24,7 +23,7 @@ pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, hos
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, or is another format without rules.
-pub fn read_one(path: &Path, profile: &Profile) -> Result<Vec<u8>> {
+pub fn read_one(path: &Place, profile: &Profile) -> Result<Vec<u8>> {
     Ok(read_input(one(Input::open(path)?, Wanted::Robots, profile)?)?)
 }
 
@@ -48,8 +47,8 @@ pub fn one(input: Input, wanted: Wanted, profile: &Profile) -> Result<Input> {
 }
 
 /// Returns an input's path for messages.
-fn name_of(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".into() } else { printable(path.display().to_string().as_bytes()) }
+fn name_of(path: &Place) -> String {
+    printable(path.as_input().as_os_str().as_encoded_bytes())
 }
 
 /// Returns the part of a body that a dialect's crawlers read. It is empty if the dialect's default fetch profile
@@ -78,7 +77,7 @@ pub fn left_out(body: &[u8], dialect: &Dialect) -> u64 {
 ///
 /// # Errors
 /// Returns an error if the body is too large, or the rules exceed a set limit.
-pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
+pub fn compile_one(path: &Place, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
     compile_capture(path, body, dialect, Profile::of_dialect(dialect), &Capture::default())
 }
 
@@ -87,7 +86,7 @@ pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Resul
 /// # Errors
 /// The errors of [`compile_one`].
 pub fn compile_capture(
-    path: &Path,
+    path: &Place,
     body: &[u8],
     dialect: &'static Dialect,
     profile: &Profile,

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     };
     for (place, warc) in warcs.iter().enumerate() {
-        reading.read(Input::open(warc.as_ref())?, InputPlace { input: place, rank: place as u32 }, &mut add)?;
+        reading.read(Input::open(warc.as_str())?, InputPlace { input: place, rank: place as u32 }, &mut add)?;
     }
     reading.resolve(&mut add)?; // Redirects and revisits are resolved across all files.
     let set = compiler.finish()?.into_set()?;
@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut file = ParquetWriter::new(BufWriter::new(File::create(out)?), columns)?;
     let decider = TableDecider::new(decider, Format::Parquet)?;
     let mut answers = decider.answers();
-    let (table, mut rows) = Source::open(urls.as_ref(), Splitting::default())?.open_rows(&Opening::of(urls))?;
+    let (table, mut rows) =
+        Source::open(urls.as_str(), Splitting::default())?.open_rows(&Opening::of(urls.as_str()))?;
     while let Some(part) = rows.next(Vec::new(), &|| true)? {
         for block in part.blocks() {
             decider.decide(&table, block, &mut answers)?;

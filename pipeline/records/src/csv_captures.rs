@@ -6,13 +6,13 @@
 //! readings ([`quotes`](super::tables::quotes)). An unclosed quote swallows the rest of the input and is an error.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
 
 use memchr::memchr;
 
 use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
-use super::tables::quotes::{Quoting, Scan, State as Place};
+use super::place::Place;
+use super::tables::quotes::{Quoting, Scan, State as QuoteState};
 use super::tables::{Delimiter, MARK};
 use super::time::Zone;
 use super::unpack::{READ_BYTES, START_BYTES};
@@ -59,7 +59,7 @@ fn cells_of(line: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, ends inside a quoted cell, or has two columns for one field.
-pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Place, source: impl Read, delimiter: Delimiter, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut table = Cells::new(BufReader::with_capacity(READ_BYTES, source), delimiter);
     table.skip_marks().map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
     let header = read_header(path, &mut table)?;
@@ -95,7 +95,7 @@ pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, s
 }
 
 /// Reads the first row.
-fn read_header(path: &Path, table: &mut Cells<impl BufRead>) -> Result<Header> {
+fn read_header(path: &Place, table: &mut Cells<impl BufRead>) -> Result<Header> {
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut bytes = 0;
     loop {
@@ -279,13 +279,13 @@ impl<R: BufRead> Cells<R> {
                 } else {
                     let before = self.scan.state;
                     self.line_ends += u64::from(byte == b'\n');
-                    let is_cell_end = byte == self.quoting.delimiter && before != Place::Quoted;
+                    let is_cell_end = byte == self.quoting.delimiter && before != QuoteState::Quoted;
                     let is_row_end = self.scan.push(byte, self.quoting);
                     end = match (is_row_end, is_cell_end) {
                         (true, _) => Some(CellEnd::Row),
                         (_, is_cell_end) => is_cell_end.then_some(CellEnd::Cell),
                     };
-                    let is_quote = byte == b'"' && matches!(before, Place::CellStart | Place::Quoted);
+                    let is_quote = byte == b'"' && matches!(before, QuoteState::CellStart | QuoteState::Quoted);
                     input.split_at(usize::from(!is_quote && end.is_none()))
                 };
                 keep(&mut self.text, kept, limit, &mut self.is_too_long)?;

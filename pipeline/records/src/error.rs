@@ -3,9 +3,8 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
-use std::path::{Path, PathBuf};
 
-use crate::redacted::shown_path;
+use crate::place::Place;
 
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -33,7 +32,7 @@ pub enum ErrorKind {
 ///
 /// ```
 /// use reptile_records::{ErrorKind, open::Input};
-/// let error = Input::open("/no/such/file".as_ref()).err().ok_or("it exists")?;
+/// let error = Input::open("/no/such/file").err().ok_or("it exists")?;
 /// assert_eq!(error.kind(), ErrorKind::Io);
 /// assert!(error.to_string().starts_with("/no/such/file: "));
 /// # Ok::<(), &str>(())
@@ -41,7 +40,7 @@ pub enum ErrorKind {
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    path: Option<PathBuf>,
+    path: Option<Place>,
     cause: Box<dyn StdError + Send + Sync>,
 }
 
@@ -52,12 +51,12 @@ impl Error {
     }
 
     /// Creates an error about an input.
-    pub fn at(path: &Path, message: impl Display) -> Error {
+    pub fn at(path: impl Into<Place>, message: impl Display) -> Error {
         Error { path: Some(path.into()), ..Error::new(message) }
     }
 
     /// Creates an error about an input that cannot be opened or read.
-    pub fn io(path: &Path, error: io::Error) -> Error {
+    pub fn io(path: impl Into<Place>, error: io::Error) -> Error {
         Error { kind: ErrorKind::Io, path: Some(path.into()), cause: error.into() }
     }
 
@@ -88,10 +87,10 @@ impl Error {
         matches!(self.kind, ErrorKind::Io | ErrorKind::Invalid | ErrorKind::Unsuitable)
     }
 
-    /// Returns the path of the input, if the error is about one input.
+    /// Returns the name of the input, if the error is about one input.
     #[must_use]
-    pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+    pub fn path(&self) -> Option<&Place> {
+        self.path.as_ref()
     }
 
     /// Returns the cause, such as an [`io::Error`] or the error passed to [`Error::sink`].
@@ -104,7 +103,7 @@ impl Error {
 impl Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
-            Some(path) => write!(f, "{}: {}", shown_path(path), self.cause),
+            Some(path) => write!(f, "{}: {}", path.shown(), self.cause),
             None => self.cause.fmt(f),
         }
     }

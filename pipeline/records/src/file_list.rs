@@ -5,18 +5,19 @@
 //! contain any other character.
 //!
 //! ```
-//! use reptile_records::file_list::names;
+//! use reptile_records::{file_list::names, place::Place};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let paths = ["a 1.warc.gz", "b.warc.gz"].map(|name| folder.path().join(name));
 //! for path in &paths {
 //!     std::fs::write(path, "")?;
 //! }
-//! let list = folder.path().join("list.txt");
-//! std::fs::write(&list, format!("{}\n{}\n", paths[0].display(), paths[1].display()))?;
-//! assert_eq!(names(&list)?, paths);
+//! let file = folder.path().join("list.txt");
+//! let list = Place::from(&file);
+//! std::fs::write(&file, format!("{}\n{}\n", paths[0].display(), paths[1].display()))?;
+//! assert_eq!(names(&list)?, paths.map(Place::from));
 //!
-//! std::fs::write(&list, "missing.warc.gz\n")?;
+//! std::fs::write(&file, "missing.warc.gz\n")?;
 //! let error = names(&list).err().map(|error| error.to_string()).unwrap_or_default();
 //! assert!(error.contains("line 1: missing.warc.gz: "));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,10 +25,11 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::detect::Content;
 use crate::open::Input;
+use crate::place::Place;
 use crate::shown::shown;
 use crate::{Error, Result};
 
@@ -39,29 +41,28 @@ pub const MAX_FILE_LIST_BYTES: usize = 64 << 20;
 /// # Errors
 /// Returns an error if the list is unreadable, is not text, names no file, or exceeds [`MAX_FILE_LIST_BYTES`]; or if a
 /// named file does not exist. The error gives the name's line, or its number in a list with NUL.
-pub fn names(list: &Path) -> Result<Vec<PathBuf>> {
-    let is_standard_input = list == Path::new("-");
-    let shown_list = if is_standard_input { Path::new("standard input") } else { list };
-    let fail = |text: String| Error::at(shown_list, text);
+pub fn names(list: &Place) -> Result<Vec<Place>> {
+    let shown_list = list.as_input();
+    let fail = |text: String| Error::at(&shown_list, text);
     let input = Input::open(list)?;
     // NUL between short names looks like binary data.
     if !matches!(input.content, Content::Text | Content::Empty | Content::Binary("binary data")) {
         return Err(fail(format!("is {}, not a list of file names", input.content.describe())));
     }
     let bytes = read(input.into_source(), MAX_FILE_LIST_BYTES).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Error::io(shown_list, error),
+        Fault::Unreadable(error) => Error::io(&shown_list, error),
         Fault::TooLong(limit) => fail(format!("has more than {limit} bytes, the limit for a list of file names")),
     })?;
     let mut paths = Vec::new();
-    for (place, name) in split(&bytes) {
-        let fail = |text: &str| fail(format!("{place}: {}: {text}", shown(name)));
-        let path = PathBuf::from(name_of(name).ok_or_else(|| fail("is not UTF-8, which this system requires"))?);
-        if is_standard_input && name == b"-" {
+    for (position, name) in split(&bytes) {
+        let fail = |text: &str| fail(format!("{position}: {}: {text}", shown(name)));
+        let path = Place::from(name_of(name).ok_or_else(|| fail("is not UTF-8, which this system requires"))?);
+        if list.is_standard() && name == b"-" {
             return Err(fail("standard input is the list, so it cannot be an input too"));
         }
         // A remote name is checked when it is opened.
         let is_file = name != b"-" && memchr::memmem::find(name, b"://").is_none();
-        if is_file && let Err(error) = path.symlink_metadata() {
+        if is_file && let Some(Err(error)) = path.local().map(Path::symlink_metadata) {
             return Err(fail(&error.to_string()));
         }
         paths.push(path);
@@ -153,10 +154,10 @@ mod tests {
             (b"WARC/1.0\r\n".to_vec(), "is a WARC file, not a list of file names"),
         ] {
             std::fs::write(&list, &bytes).unwrap();
-            let error = names(&list).unwrap_err().to_string();
+            let error = names(&Place::from(&list)).unwrap_err().to_string();
             assert!(error.starts_with(&here) && error.contains(expected), "{error}");
         }
         std::fs::write(&list, format!("{here}\n-\ns3://bucket/key.gz\n")).unwrap();
-        assert_eq!(names(&list).unwrap(), [list, "-".into(), "s3://bucket/key.gz".into()]);
+        assert_eq!(names(&Place::from(&list)).unwrap(), [list.into(), "-".into(), "s3://bucket/key.gz".into()]);
     }
 }

@@ -1,29 +1,28 @@
 //! An input's state: enough to detect changes, and to identify the input in a run's record.
 //!
 //! ```
-//! use reptile_records::fingerprint::Fingerprint;
+//! use reptile_records::{fingerprint::Fingerprint, place::Place};
 //!
 //! let file = tempfile::NamedTempFile::new()?;
+//! let place = Place::from(file.path());
 //! std::fs::write(file.path(), "https://example.com/\n")?;
-//! let before = Fingerprint::with_checksum(file.path())?;
+//! let before = Fingerprint::with_checksum(&place)?;
 //! assert_eq!((before.bytes, before.xxh3_64.as_deref().map(str::len)), (21, Some(16)));
 //!
 //! std::fs::write(file.path(), "https://example.org/\n")?;
-//! assert_ne!(Fingerprint::with_checksum(file.path())?.xxh3_64, before.xxh3_64);
+//! assert_ne!(Fingerprint::with_checksum(&place)?.xxh3_64, before.xxh3_64);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs;
 use std::io::Read;
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::redacted::shown_path;
+use crate::place::Place;
 use crate::stores::{Object, State};
-use crate::{Error, Result, stores};
+use crate::{Error, Result};
 
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 20;
@@ -50,12 +49,12 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns an error if there is no such file, or if it is not a regular file.
-    pub fn of(path: &Path) -> Result<Fingerprint> {
-        if stores::is_remote(path) {
-            let State { bytes, changed, etag } = Object::state_at(path).map_err(|error| Error::io(path, error))?;
-            return Ok(Fingerprint { path: shown_path(path), bytes, changed, etag, xxh3_64: None });
+    pub fn of(path: &Place) -> Result<Fingerprint> {
+        if let Place::Remote(url) = path {
+            let State { bytes, changed, etag } = Object::state_at(url).map_err(|error| Error::io(path, error))?;
+            return Ok(Fingerprint { path: path.shown(), bytes, changed, etag, xxh3_64: None });
         }
-        let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
+        let found = path.metadata().map_err(|error| Error::io(path, error))?;
         if !found.is_file() {
             return Err(Error::at(path, "is not a regular file"));
         }
@@ -68,10 +67,10 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns the errors of [`Fingerprint::of`], and an error if the file cannot be read.
-    pub fn with_checksum(path: &Path) -> Result<Fingerprint> {
+    pub fn with_checksum(path: &Place) -> Result<Fingerprint> {
         let fingerprint = Fingerprint::of(path)?;
         let fail = |error| Error::io(path, error);
-        let mut file = stores::open_bytes(path).map_err(fail)?;
+        let mut file = path.open().map_err(fail)?;
         let (mut hash, mut buffer) = (Xxh3Default::new(), vec![0; READ_BYTES]);
         loop {
             match file.read(&mut buffer).map_err(fail)? {

@@ -11,6 +11,7 @@ use reptile::limits::MAX_BODY_BYTES;
 use super::bodies::{Fault, read_body, read_sized};
 use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink};
+use crate::place::Place;
 use crate::{Error, Result, stores};
 
 /// Reads every regular file in a folder and its subfolders, in an order that depends only on the names. With
@@ -19,10 +20,15 @@ use crate::{Error, Result, stores};
 /// # Errors
 /// Returns an error if the folder itself cannot be listed, and without `skips_unreadable` also if a file or subfolder
 /// cannot be read. A set without that file would look complete.
-pub fn read_folder(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
-    if stores::is_remote(root) {
-        return read_remote(root, naming, skips_unreadable, sink);
+pub fn read_folder(root: &Place, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
+    match root {
+        Place::Local(root) => read_local(root, naming, skips_unreadable, sink),
+        Place::Remote(root) => read_remote(root, naming, skips_unreadable, sink),
     }
+}
+
+/// Reads every file in a local folder and its subfolders.
+fn read_local(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
     let mut hosts = Hosts::default();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -50,30 +56,31 @@ pub fn read_folder(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &
 }
 
 /// Reads every object in a remote folder and its subfolders, in the order of their names, several at the same time.
-fn read_remote(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
+fn read_remote(root: &str, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
     let mut hosts = Hosts::default();
     let names = stores::list(root).map_err(|error| Error::io(root, error))?;
     for names in names.chunks(stores::SMALL_OBJECTS) {
         // Objects that are not robots.txt files are not read.
         let mut items = Vec::new();
-        for path in names {
-            let inside = inside(root, path);
+        for name in names {
+            let path = Path::new(name);
+            let inside = inside(Path::new(root), path);
             items.push(match inside.split(|&byte| byte == b'/').any(is_hidden) {
                 true => Err(Box::new(Item::left_out("hidden"))),
                 false => owner(path, inside, naming, &mut hosts),
             });
         }
-        let wanted = names.iter().zip(&items).filter(|(_, item)| item.is_ok()).map(|(path, _)| path.clone());
+        let wanted = names.iter().zip(&items).filter(|(_, item)| item.is_ok()).map(|(name, _)| name.clone());
         let mut bodies = stores::read_small(&wanted.collect::<Vec<_>>(), MAX_BODY_BYTES as u64).into_iter();
-        for (path, item) in names.iter().zip(items) {
+        for (name, item) in names.iter().zip(items) {
             sink(match item {
                 Err(item) => *item,
                 Ok((origins, time)) => {
                     let read = bodies.next().unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
                     let body = read.map_err(Fault::Unreadable).and_then(|(len, body)| read_sized(&body[..], len));
                     match body {
-                        Ok(body) => Item::Robots(Robots::file(path.display().to_string(), origins, body).at(time)),
-                        Err(fault) => item_of(path, fault, skips_unreadable)?,
+                        Ok(body) => Item::Robots(Robots::file(name.clone(), origins, body).at(time)),
+                        Err(fault) => item_of(Path::new(name), fault, skips_unreadable)?,
                     }
                 }
             })?;

@@ -5,15 +5,16 @@
 //! used as it is, even if it contains wildcards.
 //!
 //! ```
-//! use reptile_records::globs::expand;
+//! use reptile_records::{globs::expand, place::Place};
 //!
 //! let folder = tempfile::tempdir()?;
 //! for name in ["b.warc.gz", "a.warc.gz", "notes.txt"] {
 //!     std::fs::write(folder.path().join(name), "")?;
 //! }
-//! let paths = expand(&[folder.path().join("*.warc.gz")])?;
-//! assert_eq!(paths, ["a.warc.gz", "b.warc.gz"].map(|name| folder.path().join(name)));
-//! assert!(expand(&[folder.path().join("*.csv")]).is_err());
+//! let folder = Place::from(folder.path());
+//! let places = expand(&[folder.join("*.warc.gz".as_ref())])?;
+//! assert_eq!(places, ["a.warc.gz", "b.warc.gz"].map(|name| folder.join(name.as_ref())));
+//! assert!(expand(&[folder.join("*.csv".as_ref())]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -21,26 +22,29 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, glob_with};
 
+use crate::place::Place;
 use crate::{Error, Result, stores};
 
 /// Match options that correspond to shell behavior.
 pub(crate) const OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// Replaces each pattern with its matching paths in alphabetical order.
+/// Replaces each pattern with the matching names in alphabetical order.
 ///
 /// # Errors
 /// Returns an error if a pattern is invalid or matches nothing, or if a folder is unreadable.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut expanded = Vec::with_capacity(paths.len());
-    for path in paths {
-        if stores::is_remote(path) {
-            expanded.extend(stores::expand(path).map_err(|error| Error::io(path, error))?);
-            continue;
-        }
-        match pattern_of(path) {
-            Some(pattern) => expanded.extend(matches(path, pattern)?),
-            None => expanded.push(path.clone()),
+pub fn expand(places: &[Place]) -> Result<Vec<Place>> {
+    let mut expanded = Vec::with_capacity(places.len());
+    for place in places {
+        match place {
+            Place::Remote(url) => {
+                let urls = stores::expand(url).map_err(|error| Error::io(place, error))?;
+                expanded.extend(urls.into_iter().map(Place::Remote));
+            }
+            Place::Local(path) => match pattern_of(path) {
+                Some(pattern) => expanded.extend(matches(path, pattern)?.into_iter().map(Place::Local)),
+                None => expanded.push(place.clone()),
+            },
         }
     }
     Ok(expanded)
@@ -77,9 +81,11 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         let names = |patterns: &[&str]| {
-            let paths: Vec<PathBuf> = patterns.iter().map(|pattern| folder.path().join(pattern)).collect();
-            let found = expand(&paths).ok()?;
-            let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().to_str().unwrap().to_owned();
+            let places: Vec<Place> = patterns.iter().map(|pattern| folder.path().join(pattern).into()).collect();
+            let found = expand(&places).ok()?;
+            let name = |place: &Place| {
+                place.local().unwrap().strip_prefix(folder.path()).unwrap().to_str().unwrap().to_owned()
+            };
             Some(found.iter().map(name).collect::<Vec<_>>().join(" "))
         };
         for (patterns, expected) in [

@@ -2,7 +2,8 @@
 //!
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] and [`lists`] read lists,
-//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns.
+//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns. A [`place`] names a
+//! local file or a remote object.
 //! [`pages`] reads the statements that arrive with a crawl's pages, and [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
 //! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
 //!
@@ -49,6 +50,7 @@ mod magic;
 pub mod open;
 pub mod pages;
 pub mod parquet;
+pub mod place;
 mod ranged;
 pub mod redacted;
 mod robots_url;
@@ -65,7 +67,7 @@ pub mod unpack;
 pub mod warc;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reptile::capture::{Capture, Time};
@@ -81,6 +83,7 @@ use csv_captures::TAB;
 use detect::{Content, Wanted};
 use hosts::Naming;
 use open::Input;
+use place::Place;
 use shown::shown;
 use spill::Scratch;
 use time::Zone;
@@ -281,13 +284,13 @@ pub struct ReadOptions {
     /// Whether to skip files in a folder that the system cannot read, as [`Item::Bad`]. Otherwise they are errors.
     pub skip_unreadable: bool,
     /// The folder with the WARC files that an index of WARC records names. If given, each input must be such an index.
-    pub warc_root: Option<PathBuf>,
+    pub warc_root: Option<Place>,
 }
 
 /// Inputs to read.
 pub enum Inputs<'p> {
-    /// Paths. Each one is opened when it is needed.
-    Paths(&'p [PathBuf]),
+    /// Names. Each one is opened when it is needed.
+    Named(&'p [Place]),
     /// An open input.
     Opened(Box<Input>),
 }
@@ -375,7 +378,7 @@ struct How<'o> {
     /// Whether to skip files in a folder that the system cannot read.
     skips_unreadable: bool,
     /// The folder of the WARC files in an index.
-    warc_root: Option<&'o Path>,
+    warc_root: Option<&'o Place>,
 }
 
 impl<'o> How<'o> {
@@ -384,7 +387,7 @@ impl<'o> How<'o> {
             zone: &options.timezone,
             resync: options.resync,
             skips_unreadable: options.skip_unreadable,
-            warc_root: options.warc_root.as_deref(),
+            warc_root: options.warc_root.as_ref(),
         }
     }
 }
@@ -411,7 +414,7 @@ fn read_some(
         found |= !matches!(item, Item::Names(_));
         sink(item)
     })?;
-    if found || has_waiting { Ok(()) } else { Err(no_robots(&path)) }
+    if found || has_waiting { Ok(()) } else { Err(no_robots(path.display())) }
 }
 
 /// Splits an input into items. Returns whether captures wait for other inputs.
@@ -528,6 +531,6 @@ impl Files {
 }
 
 /// Returns the error for inputs without a robots.txt.
-pub fn no_robots(path: &Path) -> Error {
-    Error::new(format!("no robots.txt found in {}", path.display()))
+pub fn no_robots(names: impl Display) -> Error {
+    Error::new(format!("no robots.txt found in {names}"))
 }

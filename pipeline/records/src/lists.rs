@@ -13,21 +13,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use crate::Result;
 use crate::detect::{Content, Wanted};
 use crate::open::Input;
+use crate::place::Place;
 use crate::sitemap::lines_of;
 
 /// Opens and decompresses a line list. `-` is standard input.
 ///
 /// # Errors
 /// Returns an error if the input cannot be opened or is not text.
-pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    open_as(path, Wanted::List)
+pub fn open(path: impl Into<Place>) -> Result<Box<dyn Read + Send>> {
+    open_as(path.into(), Wanted::List)
 }
 
 /// Reads a URL list or table from an open input.
@@ -42,8 +41,8 @@ pub(crate) fn urls_of(input: Input) -> Result<Box<dyn Read + Send>> {
 ///
 /// # Errors
 /// Returns the errors of [`open`].
-pub fn open_table(path: &Path) -> Result<Box<dyn Read + Send>> {
-    open_as(path, Wanted::Table)
+pub fn open_table(path: impl Into<Place>) -> Result<Box<dyn Read + Send>> {
+    open_as(path.into(), Wanted::Table)
 }
 
 /// Returns an input's lines. A sitemap in XML is a list of URLs.
@@ -55,10 +54,9 @@ fn source_of(input: Input, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
     }
 }
 
-fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
-    let is_pipe = path == Path::new("-") || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if is_pipe {
-        return Ok(Box::new(Waiting { path: path.into(), wanted, source: None }));
+fn open_as(path: Place, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
+    if path.is_standard() || path.is_special() {
+        return Ok(Box::new(Waiting { path, wanted, source: None }));
     }
     source_of(Input::open(path)?, wanted)
 }
@@ -66,7 +64,7 @@ fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
 /// A list from a pipe, whose content is detected at the first read. The first bytes may arrive late, and other errors
 /// in the command must not wait for them.
 struct Waiting {
-    path: PathBuf,
+    path: Place,
     wanted: Wanted,
     source: Option<Box<dyn Read + Send>>,
 }

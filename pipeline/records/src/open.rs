@@ -20,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use reptile::body::BodyKind;
 use reptile::limits::MAX_BODY_BYTES;
@@ -34,14 +34,15 @@ use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
 use super::tables::Delimiter;
 use super::unpack::{Compression, Start, unpack};
+use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::stores::Object;
-use crate::{Error, Result, stores};
+use crate::{Error, Result};
 
 /// An open input with known content.
 pub struct Input {
-    /// The path. `-` is standard input.
-    pub path: PathBuf,
+    /// The name. `-` is standard input.
+    pub path: Place,
     /// The decompressed content's type.
     pub content: Content,
     /// The outermost compression format.
@@ -54,39 +55,44 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a path, or standard input for `-`.
+    /// Opens a file, a folder, an object, or standard input for `-`.
     ///
     /// # Errors
     /// Returns an error if the input cannot be opened, or if compressed data is damaged at its start.
-    pub fn open(path: &Path) -> Result<Input> {
-        let fail = |error: io::Error| Error::io(path, error);
+    pub fn open(path: impl Into<Place>) -> Result<Input> {
+        Input::open_place(path.into())
+    }
+
+    fn open_place(path: Place) -> Result<Input> {
+        let fail = |error: io::Error| Error::io(&path, error);
         let mut input = Input {
-            path: path.into(),
+            path: path.clone(),
             content: Content::Folder,
             compression: None,
             is_regular: false,
             source: Start::empty(),
             ranged: None,
         };
-        let source: Box<dyn Unpack> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else if stores::is_remote_folder(path) {
-            return Ok(input);
-        } else if stores::is_remote(path) {
-            let object = Object::open(path).map_err(fail)?;
-            input.is_regular = true;
-            input.ranged = Some(Ranged::of_object(object.clone()));
-            Box::new(object.into_reader())
-        } else {
-            let file = File::open(path).map_err(fail)?;
-            let found = file.metadata().map_err(fail)?;
-            if found.is_dir() {
-                return Ok(input);
+        let source: Box<dyn Unpack> = match &path {
+            Place::Local(_) if path.is_standard() => Box::new(io::stdin()),
+            Place::Remote(_) if path.is_remote_folder() => return Ok(input),
+            Place::Remote(url) => {
+                let object = Object::open(url).map_err(fail)?;
+                input.is_regular = true;
+                input.ranged = Some(Ranged::of_object(object.clone()));
+                Box::new(object.into_reader())
             }
-            input.is_regular = found.is_file();
-            let clone = found.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
-            input.ranged = clone.map(|file| Ranged::new(file, found.len()));
-            Box::new(file)
+            Place::Local(path) => {
+                let file = File::open(path).map_err(fail)?;
+                let found = file.metadata().map_err(fail)?;
+                if found.is_dir() {
+                    return Ok(input);
+                }
+                input.is_regular = found.is_file();
+                let clone = found.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
+                input.ranged = clone.map(|file| Ranged::new(file, found.len()));
+                Box::new(file)
+            }
         };
         let start = Start::read(source).map_err(fail)?;
         (input.source, input.compression) = unpack(start).map_err(fail)?;
@@ -99,10 +105,9 @@ impl Input {
     ///
     /// # Errors
     /// Returns the errors of [`Input::open`], and an error if the path is a named pipe or a device.
-    pub fn open_no_pipe(path: &Path) -> Result<Input> {
-        let is_descriptor = path == Path::new("-") || path.starts_with("/dev/fd") || path.starts_with("/proc");
-        let found = if is_descriptor { None } else { fs::metadata(path).ok() };
-        if found.is_some_and(|found| !found.is_file() && !found.is_dir()) {
+    pub fn open_no_pipe(path: &Place) -> Result<Input> {
+        let is_descriptor = |path: &Path| path.starts_with("/dev/fd") || path.starts_with("/proc");
+        if path.is_special() && !path.local().is_some_and(is_descriptor) {
             let text = "is a pipe or a device; a compiled set must be a regular file, so save it as one";
             return Err(Error::at(path, text));
         }
@@ -228,8 +233,8 @@ impl Input {
     /// Returns the error for an input with unsuitable content.
     pub fn refused(&self, wanted: Wanted) -> Error {
         let packed = self.compression.map(|compression| format!(", compressed with {compression}")).unwrap_or_default();
-        let shown = self.path.display().to_string();
-        let path = if shown == "-" { "standard input".to_owned() } else { shown.clone() };
+        let (shown, input) = (self.path.display().to_string(), self.path.as_input());
+        let path = input.display();
         if (self.content, wanted) == (Content::Set, Wanted::Set) {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
@@ -246,7 +251,7 @@ impl Input {
 ///
 /// # Errors
 /// The errors of [`Input::one`].
-pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
+pub fn read_robots(path: impl Into<Place>) -> Result<Vec<u8>> {
     read_input(Input::open(path)?.one(Wanted::Robots)?.0)
 }
 

@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
-use crate::stores::{Object, is_remote};
+use crate::place::Place;
+use crate::stores::Object;
 
 /// An open file or remote object without a read position, so that several threads can read columns.
 pub(crate) struct Ranged {
@@ -22,10 +22,11 @@ impl Ranged {
     ///
     /// # Errors
     /// Returns an error if it does not exist or is unreadable.
-    pub fn open(path: &Path) -> std::io::Result<Ranged> {
-        if is_remote(path) {
-            return Ok(Ranged::of_object(Object::open(path)?));
-        }
+    pub fn open(place: &Place) -> std::io::Result<Ranged> {
+        let path = match place {
+            Place::Local(path) => path,
+            Place::Remote(url) => return Ok(Ranged::of_object(Object::open(url)?)),
+        };
         let file = File::open(path)?;
         let found = file.metadata()?;
         if !found.is_file() {

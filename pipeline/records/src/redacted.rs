@@ -14,7 +14,6 @@
 //! ```
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 /// The text that replaces a credential.
@@ -49,11 +48,6 @@ pub fn redacted_text(text: &str) -> String {
         rest = &rest[len..];
     }
     redacted + rest
-}
-
-/// Returns a path for messages and records, without secrets.
-pub fn shown_path(path: &Path) -> String {
-    redacted(&path.to_string_lossy()).into_owned()
 }
 
 /// The names with secrets that were opened, each with its form for messages.

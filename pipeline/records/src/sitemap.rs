@@ -23,7 +23,6 @@
 //! ```
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
 use encoding_rs_io::DecodeReaderBytesBuilder;
@@ -38,6 +37,7 @@ use reptile::shapes::Shapes;
 use crate::detect::{Content, Wanted};
 use crate::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
 use crate::open::Input;
+use crate::place::Place;
 use crate::shown::shown;
 use crate::unpack::{READ_BYTES, Start};
 use crate::{Error, Result};
@@ -57,20 +57,19 @@ pub const MAX_XML_DEPTH: usize = 64;
 /// Returns an error if the input is unreadable, is neither text nor a sitemap, is malformed XML, or exceeds
 /// [`MAX_XML_PART_BYTES`] or [`MAX_XML_DEPTH`]. Some URLs may have been passed to `work` before the error.
 pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
-    let path = input.path.clone();
-    let name = if path == Path::new("-") { Path::new("standard input") } else { &path };
+    let name = input.path.as_input();
     let mut urls = Urls { work, skipped: 0 };
     match input.content {
         Content::Text | Content::Empty => {
-            of_text(input.into_source(), &mut urls).map_err(|error| Error::io(name, error))?;
+            of_text(input.into_source(), &mut urls).map_err(|error| Error::io(&name, error))?;
         }
         // A comment may begin XML and a web page.
         Content::Xml | Content::Html => {
             let (refused, is_page) = (input.refused(Wanted::Sitemap), input.content == Content::Html);
             of_xml(input.into_source(), is_page, &mut urls).map_err(|fault| match fault {
                 Fault::WebPage => refused,
-                Fault::Unreadable(error) => Error::io(name, error),
-                Fault::Malformed(line, text) => Error::at(name, format!("line {line}: {text}")),
+                Fault::Unreadable(error) => Error::io(&name, error),
+                Fault::Malformed(line, text) => Error::at(&name, format!("line {line}: {text}")),
             })?;
         }
         _ => return Err(input.refused(Wanted::Sitemap)),
@@ -85,12 +84,12 @@ pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
 ///
 /// # Errors
 /// Returns the errors of [`each_url`], and an error if there is no URL.
-pub fn shapes(path: &Path) -> Result<(Shapes, u64)> {
+pub fn shapes(path: impl Into<Place>) -> Result<(Shapes, u64)> {
+    let path = &path.into();
     let (mut shapes, mut malformed) = (Shapes::new(), 0);
     let too_long = each_url(Input::open(path)?, &mut |url| malformed += u64::from(shapes.add(url).is_err()))?;
     if shapes.urls() == 0 {
-        let name = if path == Path::new("-") { Path::new("standard input") } else { path };
-        return Err(Error::at(name, "contains no URL; expected a sitemap, or a URL or path on each line"));
+        return Err(Error::at(path.as_input(), "contains no URL; expected a sitemap, or a URL or path on each line"));
     }
     Ok((shapes, too_long + malformed))
 }
@@ -200,22 +199,22 @@ struct Xml {
     reader: Reader<Bounded<Box<dyn Read + Send>>>,
     encoding: XmlEncoding,
     buffer: Vec<u8>,
-    place: Place,
+    open: OpenElements,
 }
 
 impl Xml {
     fn new(source: Start, is_page: bool) -> Xml {
         let encoding = XmlEncoding::of(&source.bytes);
         let source = BufReader::with_capacity(READ_BYTES, encoding.decode(source));
-        let place = Place { is_page, ..Place::default() };
+        let open = OpenElements { is_page, ..OpenElements::default() };
         let reader = Reader::from_reader(Bounded { source, left: 0, line: 1 });
-        Xml { reader, encoding, buffer: Vec::new(), place }
+        Xml { reader, encoding, buffer: Vec::new(), open }
     }
 
     /// Reads a tag, a text or another part. Passes the text of a `loc` to `found` at its end. Returns whether there is
     /// more.
     fn next(&mut self, found: &mut dyn FnMut(&[u8])) -> std::result::Result<bool, Fault> {
-        let Xml { reader, encoding, buffer, place } = self;
+        let Xml { reader, encoding, buffer, open } = self;
         buffer.clear();
         // The byte after a text is inspected too.
         reader.get_mut().left = MAX_XML_PART_BYTES + 1;
@@ -240,34 +239,34 @@ impl Xml {
                     return Err(malformed(format!("is XML in {name}; expected UTF-8 or another encoding of the web")));
                 }
             }
-            Event::Start(tag) => place.enter(&tag).map_err(|wrong| wrong.at(line))?,
+            Event::Start(tag) => open.enter(&tag).map_err(|wrong| wrong.at(line))?,
             Event::Empty(tag) => {
-                place.enter(&tag).map_err(|wrong| wrong.at(line))?;
-                place.leave();
+                open.enter(&tag).map_err(|wrong| wrong.at(line))?;
+                open.leave();
             }
             Event::End(_) => {
-                if place.is_in_loc() {
-                    if encoding.encoding != UTF_8 && memmem::find(&place.text, "\u{fffd}".as_bytes()).is_some() {
+                if open.is_in_loc() {
+                    if encoding.encoding != UTF_8 && memmem::find(&open.text, "\u{fffd}".as_bytes()).is_some() {
                         let name = encoding.encoding.name();
                         return Err(malformed(format!("a URL has bytes that are not text in {name}")));
                     }
-                    found(trimmed_url(&place.text));
+                    found(trimmed_url(&open.text));
                 }
-                place.leave();
+                open.leave();
             }
-            Event::Text(text) => place.add(&text),
-            Event::CData(text) => place.add(&text),
-            Event::GeneralRef(entity) if place.is_in_loc() => {
+            Event::Text(text) => open.add(&text),
+            Event::CData(text) => open.add(&text),
+            Event::GeneralRef(entity) if open.is_in_loc() => {
                 let unknown = |_| malformed(format!("unknown entity &{};", shown(entity.as_bytes())));
                 match entity.resolve_char_ref().map_err(|error| malformed(shown(error.to_string().as_bytes())))? {
-                    Some(character) => place.add(character.encode_utf8(&mut [0; 4])),
-                    None => place.add(resolve_predefined_entity(&entity).ok_or(()).map_err(unknown)?),
+                    Some(character) => open.add(character.encode_utf8(&mut [0; 4])),
+                    None => open.add(resolve_predefined_entity(&entity).ok_or(()).map_err(unknown)?),
                 }
             }
-            Event::Eof if !place.elements.is_empty() => {
+            Event::Eof if !open.elements.is_empty() => {
                 return Err(malformed("ends before its last element does; the file is incomplete".into()));
             }
-            Event::Eof if !place.has_root => return Err(malformed("contains no element; expected <urlset>".into())),
+            Event::Eof if !open.has_root => return Err(malformed("contains no element; expected <urlset>".into())),
             Event::Eof => return Ok(false),
             Event::GeneralRef(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
         }
@@ -333,7 +332,7 @@ enum Element {
 
 /// The position in the tree of elements.
 #[derive(Default)]
-struct Place {
+struct OpenElements {
     /// The open elements, from the outermost.
     elements: Vec<Element>,
     has_root: bool,
@@ -360,7 +359,7 @@ impl Wrong {
     }
 }
 
-impl Place {
+impl OpenElements {
     fn enter(&mut self, tag: &BytesStart<'_>) -> std::result::Result<(), Wrong> {
         let name = tag.name();
         let name = name.as_ref().as_bytes();
@@ -617,7 +616,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("s"), &bytes).unwrap();
             let mut lines = String::new();
-            lines_of(Input::open(&folder.path().join("s")).unwrap()).read_to_string(&mut lines).unwrap();
+            lines_of(Input::open(folder.path().join("s")).unwrap()).read_to_string(&mut lines).unwrap();
             assert_eq!(lines, format!("{url}\n"), "{declared}");
         }
         // Bytes that are not text in the encoding.

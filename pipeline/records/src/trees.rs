@@ -15,7 +15,7 @@
 //!     std::fs::write(path, "")?;
 //! }
 //! for argument in [folder.path().to_path_buf(), folder.path().join("**/*.csv")] {
-//!     let names: Vec<_> = named_files(&[argument])?.into_iter().map(|file| file.name).collect();
+//!     let names: Vec<_> = named_files(&[argument.into()])?.into_iter().map(|file| file.name).collect();
 //!     assert_eq!(names, ["crawl=1/part-0.csv", "crawl=2/part-0.csv"].map(std::path::PathBuf::from));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -26,14 +26,14 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::globs::{matches, pattern_of};
-use crate::stores::{is_remote, is_remote_folder, without_query};
+use crate::place::Place;
 use crate::{Error, Result, stores};
 
 /// A file, and the relative path that names its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
-    /// The path of the file.
-    pub path: PathBuf,
+    /// The file.
+    pub path: Place,
     /// The path below the folder or the fixed part of the pattern that led to it, or else the file name.
     pub name: PathBuf,
 }
@@ -42,13 +42,16 @@ pub struct NamedFile {
 ///
 /// # Errors
 /// Returns an error if a pattern is invalid or matches nothing, or if a folder is unreadable or has no file.
-pub fn named_files(paths: &[PathBuf]) -> Result<Vec<NamedFile>> {
-    let mut files = Vec::with_capacity(paths.len());
-    for path in paths {
-        if is_remote(path) {
-            files.append(&mut remote_files(path)?);
-            continue;
-        }
+pub fn named_files(places: &[Place]) -> Result<Vec<NamedFile>> {
+    let mut files = Vec::with_capacity(places.len());
+    for place in places {
+        let path = match place {
+            Place::Local(path) => path,
+            Place::Remote(url) => {
+                files.append(&mut remote_files(place, url)?);
+                continue;
+            }
+        };
         let Some(pattern) = pattern_of(path) else {
             add(path, Path::new(path.file_name().unwrap_or_default()), true, &mut files)?;
             continue;
@@ -59,7 +62,7 @@ pub fn named_files(paths: &[PathBuf]) -> Result<Vec<NamedFile>> {
             add(&path, &name, false, &mut found)?;
         }
         // A pattern with `**` matches a folder and its contents.
-        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found.sort_by(|a, b| a.path.local().cmp(&b.path.local()));
         found.dedup_by(|a, b| a.path == b.path);
         if found.is_empty() {
             return Err(Error::at(path, "matches only folders without files"));
@@ -70,25 +73,23 @@ pub fn named_files(paths: &[PathBuf]) -> Result<Vec<NamedFile>> {
 }
 
 /// Returns a remote object, or the objects that match a pattern or are in a folder, in the order of their names.
-fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
-    let fail = |error| Error::io(path, error);
-    let is_folder = is_remote_folder(path);
-    let found = if is_folder { stores::list(path) } else { stores::expand(path) }.map_err(fail)?;
-    if found == [path] {
-        let name = without_query(path).file_name().unwrap_or_default().into();
-        return Ok(vec![NamedFile { path: path.into(), name }]);
+fn remote_files(place: &Place, url: &str) -> Result<Vec<NamedFile>> {
+    let fail = |error| Error::io(place, error);
+    let is_folder = place.is_remote_folder();
+    let found = if is_folder { stores::list(url) } else { stores::expand(url) }.map_err(fail)?;
+    if found == [url] {
+        return Ok(vec![NamedFile { path: place.clone(), name: place.file_name().unwrap_or_default().into() }]);
     }
-    let text = path.to_string_lossy();
-    let fixed_len = text.find(['*', '?', '[']).filter(|_| !is_folder).unwrap_or(text.len());
-    let fixed_len = text[..fixed_len].rfind('/').map_or(0, |at| at + 1);
+    let fixed_len = url.find(['*', '?', '[']).filter(|_| !is_folder).unwrap_or(url.len());
+    let fixed_len = url[..fixed_len].rfind('/').map_or(0, |at| at + 1);
     let mut files = Vec::with_capacity(found.len());
-    for path in found {
-        if let Some(name) = remote_name(&path, fixed_len)? {
-            files.push(NamedFile { path, name });
+    for url in found {
+        if let Some(name) = remote_name(&url, fixed_len)? {
+            files.push(NamedFile { path: Place::Remote(url), name });
         }
     }
     match files.is_empty() {
-        true => Err(Error::at(path, "is a folder without files; names that begin with . or _ are skipped")),
+        true => Err(Error::at(place, "is a folder without files; names that begin with . or _ are skipped")),
         false => Ok(files),
     }
 }
@@ -97,14 +98,13 @@ fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
 ///
 /// # Errors
 /// Returns an error if an output with that name would not be in its folder.
-fn remote_name(path: &Path, fixed_len: usize) -> Result<Option<PathBuf>> {
-    let shown = path.to_string_lossy();
-    let name = shown.get(fixed_len..).map_or_else(|| PathBuf::from(&*shown), PathBuf::from);
+fn remote_name(url: &str, fixed_len: usize) -> Result<Option<PathBuf>> {
+    let name = PathBuf::from(url.get(fixed_len..).unwrap_or(url));
     if name.components().any(|part| is_skipped(part.as_os_str())) {
         return Ok(None);
     }
     if !name.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Error::at(path, "has an empty part in its name; no output can be named after it"));
+        return Err(Error::at(url, "has an empty part in its name; no output can be named after it"));
     }
     Ok(Some(name))
 }
@@ -141,7 +141,7 @@ fn add_folder(folder: &Path, name: &Path, files: &mut Vec<NamedFile>) -> Result<
         if *is_folder {
             add_folder(&path, &name.join(entry), files)?;
         } else if !path.is_dir() {
-            files.push(NamedFile { path, name: name.join(entry) });
+            files.push(NamedFile { path: path.into(), name: name.join(entry) });
         }
     }
     Ok(())
@@ -183,7 +183,7 @@ mod tests {
             ("s3://b/d/e/../../../x.csv", Ok(None)),
             ("s3://b/d//etc/x.csv", Err(())),
         ] {
-            let found = remote_name(Path::new(object), "s3://b/d/".len());
+            let found = remote_name(object, "s3://b/d/".len());
             assert_eq!(found.map_err(|_| ()), expected.map(|name| name.map(PathBuf::from)), "{object}");
         }
     }
@@ -224,8 +224,8 @@ mod tests {
             (&["em*"], Err("matches only folders without files")),
             (&["none*"], Err("no file matches")),
         ] {
-            let paths: Vec<PathBuf> = arguments.iter().map(|argument| folder.path().join(argument)).collect();
-            let found = named_files(&paths).map_err(|error| error.to_string());
+            let places: Vec<Place> = arguments.iter().map(|argument| folder.path().join(argument).into()).collect();
+            let found = named_files(&places).map_err(|error| error.to_string());
             match expected {
                 Ok(expected) => {
                     let names: Vec<String> =

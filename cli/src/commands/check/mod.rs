@@ -9,8 +9,6 @@ mod matrix;
 mod prove;
 mod rows;
 
-use std::path::PathBuf;
-
 use reptile::contents::Set;
 use reptile::{CompiledSet, Dialect, Profile, dialects};
 
@@ -26,6 +24,7 @@ use reptile_records::Inputs;
 use reptile_records::detect::Wanted;
 use reptile_records::lists;
 use reptile_records::open::Input;
+use reptile_records::place::Place;
 
 /// The host that a single file is compiled for.
 const ANY_HOST: &str = "localhost";
@@ -81,13 +80,13 @@ verdict, or an assertion is malformed."
 pub struct Args {
     /// The table, or with --prove the robots.txt; decompressed if necessary; - is standard input
     #[arg(value_name = "CASES|ROBOTS")]
-    input: PathBuf,
+    input: Place,
     /// The robots.txt files: any INPUT of `reptile compile`, or one file for all hosts
     #[arg(long, value_name = "INPUT", required_unless_present = "prove")]
-    robots: Option<PathBuf>,
+    robots: Option<Place>,
     /// Prove or refute the assertions in this file, one on each line; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = TABLE_OPTIONS)]
-    prove: Option<PathBuf>,
+    prove: Option<Place>,
     /// With --prove, the output format: `github` for GitHub Actions annotations, `sarif` for code scanning
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "prove", conflicts_with = "robots")]
     format: Format,
@@ -170,12 +169,12 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 impl Args {
     /// Returns the path of the table.
-    fn cases(&self) -> &PathBuf {
+    fn cases(&self) -> &Place {
         &self.input
     }
 
     /// Returns the path of the robots.txt files. With a table, the command line has one.
-    fn robots(&self) -> &PathBuf {
+    fn robots(&self) -> &Place {
         self.robots.as_ref().unwrap_or(&self.input)
     }
 }

@@ -1,7 +1,6 @@
 //! `reptile check --prove`: assertions about every URL, each proved or refuted for one robots.txt.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use bumpalo::Bump;
 use reptile::body::parse;
@@ -23,6 +22,7 @@ use crate::sets::single::one;
 use crate::url_list::{command_line, refuse_url_list};
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::{Input, read_input};
+use reptile_records::place::Place;
 use reptile_records::text::{pasteable, printable};
 
 /// Maximum bytes shown from a rule.
@@ -41,8 +41,8 @@ pub enum Format {
 ///
 /// # Errors
 /// Returns an error if the list or the robots.txt cannot be read, or an assertion is malformed.
-pub fn run(args: &Args, list: &Path) -> Result<Exit> {
-    if list == Path::new("-") && args.input == Path::new("-") {
+pub fn run(args: &Args, list: &Place) -> Result<Exit> {
+    if list.is_standard() && args.input.is_standard() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the assertions"));
     }
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
@@ -57,7 +57,7 @@ pub fn run(args: &Args, list: &Path) -> Result<Exit> {
     let mut report = Report {
         format: args.format,
         robots: printable(args.input.display().to_string().as_bytes()),
-        has_robots_file: args.input != Path::new("-"),
+        has_robots_file: !args.input.is_standard(),
         list: printable(list.display().to_string().as_bytes()),
         max_steps: options.max_steps,
         allow_unproved: args.allow_unproved,
@@ -77,7 +77,7 @@ pub fn run(args: &Args, list: &Path) -> Result<Exit> {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or has a mistake, or is a robots.txt instead.
-fn read_assertions(list: &Path, dialect: &Dialect) -> Result<Assertions> {
+fn read_assertions(list: &Place, dialect: &Dialect) -> Result<Assertions> {
     let input = Input::open(list)?;
     if !matches!(input.content, Content::Text | Content::Empty) {
         return Err(Failure::at(list, format!("is {}, not a list of assertions", input.content.describe())));
@@ -96,7 +96,7 @@ fn read_assertions(list: &Path, dialect: &Dialect) -> Result<Assertions> {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is not a single robots.txt, or is a list of assertions instead.
-fn read_robots(args: &Args, list: &Path, dialect: &Dialect) -> Result<Robots> {
+fn read_robots(args: &Args, list: &Place, dialect: &Dialect) -> Result<Robots> {
     let path = &args.input;
     let input = Input::open(path)?;
     if input.is_collection() {
@@ -117,7 +117,7 @@ fn command(robots: &str, list: &str) -> String {
 }
 
 /// Writes each mistake with its line, and returns the error that ends the command.
-fn refused(list: &Path, mistakes: &Mistakes) -> Failure {
+fn refused(list: &Place, mistakes: &Mistakes) -> Failure {
     let name = list.display();
     for mistake in mistakes.iter() {
         complain(format_args!("{name}:{}: {mistake}", mistake.line));

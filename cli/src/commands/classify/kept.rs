@@ -45,7 +45,7 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format
         Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => Ok(None),
         Source::Arrow(..) | Source::Pipe(..) => {
             let format = match has_rows {
-                true => args.output.as_deref().and_then(format_of).filter(|&format| is_arrow(format)),
+                true => args.output.as_ref().and_then(format_of).filter(|&format| is_arrow(format)),
                 false => Some(written.format()),
             };
             let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());

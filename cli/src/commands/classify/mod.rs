@@ -14,7 +14,6 @@ mod site;
 mod totals;
 mod written;
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
@@ -46,6 +45,7 @@ use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
 use reptile_records::pages::Pages;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
+use reptile_records::place::Place;
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -108,7 +108,7 @@ files; 2 the command failed, and -o left no file."
 pub struct Args {
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(value_name = "SET")]
-    set: PathBuf,
+    set: Place,
     /// The list or table of URLs; decompressed if necessary; - is standard input; several require --output-folder
     #[arg(
         value_name = "URLS",
@@ -116,12 +116,12 @@ pub struct Args {
         hide_default_value = true,
         default_value_if("files_from", ArgPredicate::IsPresent, None)
     )]
-    lists: Vec<PathBuf>,
+    lists: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     /// The current list.
     #[arg(skip)]
-    urls: PathBuf,
+    urls: Place,
     /// A crawler: a product token, a chain, or a group of crawlers; can be repeated, with a column for each
     #[arg(short, long = "agent", value_name = "TOKEN", required_unless_present = "agent_column")]
     agents: Vec<String>,
@@ -202,7 +202,7 @@ pub struct Args {
     /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows (an Arrow stream) selects the format, and .gz or
     /// .zst after it selects compression.
     #[arg(short, long, value_name = "OUT", group = "files")]
-    output: Option<PathBuf>,
+    output: Option<Place>,
     /// Replace the output file if it exists
     #[arg(long, requires = "files")]
     force: bool,
@@ -213,7 +213,7 @@ pub struct Args {
     /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete,
     /// together with a record of the set, the options and the input (.FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
-    output_folder: Option<PathBuf>,
+    output_folder: Option<Place>,
     /// Keep files in --output-folder that were already made from the same set, options and input
     ///
     /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
@@ -231,13 +231,13 @@ pub struct Args {
     ///
     /// The three are separated by tabs. The file gets its name only if the command succeeds.
     #[arg(long, value_name = "FILE", group = "files")]
-    rejects: Option<PathBuf>,
+    rejects: Option<Place>,
     /// Write an HTML report: the verdicts, and the origins and rules that disallow the most URLs
     ///
     /// The page needs no network. Counting origins and rules takes about as long again. With --agent-column, rules and
     /// unknown origins are not counted. With --output-folder, the page covers all lists decided in this run.
     #[arg(long, value_name = "FILE.html", group = "files")]
-    report: Option<PathBuf>,
+    report: Option<Place>,
     /// Do not check every byte of the set first
     ///
     /// The check reads the whole set. Without it, a damaged set may be detected late, or give wrong verdicts.
@@ -270,23 +270,23 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let [list] = &args.lists[..] else {
         return Err(Failure::new("several URL lists require --output-folder DIR, which gets a file for each list"));
     };
-    refuse_swapped("classify", &args.set, list.to_str())?;
+    refuse_swapped("classify", &args.set, list.as_os_str().to_str())?;
     if list.is_dir() {
         return Err(Failure::at(list, "is a folder; --output-folder DIR writes a file for each list in it"));
     }
-    let written = args.written.for_output(args.output.as_deref())?;
+    let written = args.written.for_output(args.output.as_ref())?;
     let args = Args { urls: list.clone(), written, ..args.clone() };
     let outputs = [&args.output, &args.rejects, &args.report].into_iter().flatten();
-    run.check_metrics_path([args.set.as_path(), &args.urls], outputs.map(PathBuf::as_path))?;
+    run.check_metrics_path([&args.set, &args.urls], outputs)?;
     let files = Files::open(&args)?;
     let input = InputState::of(&args.urls);
     let settings = Settings::open(&args, run)?;
     let decided = decide(&args, files, &settings, (&input, None), run, |_, _, _| Ok(Vec::new()))?;
     let Decided { is_bad, totals, mut lineage, .. } = decided;
-    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    let output = &args.output.clone().unwrap_or_else(Place::standard);
     lineage.outputs.push(OutputState::new(output, lineage.rows.written));
-    lineage.outputs.extend(args.rejects.as_deref().map(|path| OutputState::new(path, Some(totals.invalid()))));
-    lineage.outputs.extend(args.report.as_deref().map(|path| OutputState::new(path, None)));
+    lineage.outputs.extend(args.rejects.as_ref().map(|path| OutputState::new(path, Some(totals.invalid()))));
+    lineage.outputs.extend(args.report.as_ref().map(|path| OutputState::new(path, None)));
     run.add(lineage);
     Ok(Exit::from_bad(settings.any_bad || is_bad))
 }
@@ -329,8 +329,8 @@ impl Files {
             Some(path) => Output::create(path, args.force)?,
             None => Output::stdout(),
         };
-        let rejects = Rejects::create(args.rejects.as_deref(), args.force)?;
-        Ok(Files { source, output, rejects, report: Report::create(args.report.as_deref(), args.force)? })
+        let rejects = Rejects::create(args.rejects.as_ref(), args.force)?;
+        Ok(Files { source, output, rejects, report: Report::create(args.report.as_ref(), args.force)? })
     }
 }
 
@@ -460,7 +460,7 @@ fn decide(
         }
     };
     let decider = decider.map_err(Failure::new)?.at(settings.times).in_scope(args.scope);
-    if let Some(output) = args.output.as_deref().filter(|_| args.output_folder.is_none()) {
+    if let Some(output) = args.output.as_ref().filter(|_| args.output_folder.is_none()) {
         args.written.check_name(output, table.format)?;
     }
     let mut decider = args.written.decider(decider, format)?.show_rows(shows_rows);
@@ -537,12 +537,12 @@ fn crawlers(named: Option<&Agents>) -> Crawlers {
 /// Rejects an output that is an input, and two outputs with one name.
 fn refuse_same_files(args: &Args) -> Result<()> {
     let outputs = [("the output", &args.output), ("--rejects", &args.rejects), ("--report", &args.report)];
-    let outputs: Vec<(&str, &PathBuf)> =
+    let outputs: Vec<(&str, &Place)> =
         outputs.iter().filter_map(|(what, path)| Some((*what, path.as_ref()?))).collect();
     for (place, (what, output)) in outputs.iter().enumerate() {
-        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+        refuse_overwriting(output, [&args.set, &args.urls])?;
         if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| is_same_place(output, other)) {
-            return Err(Failure::at(output, format!("is {other} too; choose another name for {what}")));
+            return Err(Failure::at(*output, format!("is {other} too; choose another name for {what}")));
         }
     }
     Ok(())
@@ -564,6 +564,6 @@ fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let is_packed = is_packed || matches!(format, Format::Parquet | Format::Arrow);
-    let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
+    let found = args.urls.metadata().ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

@@ -1,6 +1,5 @@
 //! `classify --rights`: a row for each page in a crawl archive, with the statements that arrive with it.
 
-use std::path::Path;
 use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -8,6 +7,7 @@ use reptile::rights::Permission;
 use reptile::{Agents, Verdict};
 use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable, Rows, TableDecider, VERDICTS};
 use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of};
+use reptile_records::place::Place;
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
 
@@ -198,7 +198,7 @@ impl Counted {
         }
     }
 
-    fn end_batch(&mut self, pages: u64, path: &Path) {
+    fn end_batch(&mut self, pages: u64, path: &Place) {
         self.answers.lines = pages;
         self.totals.add(&self.answers, path);
         self.answers.tally.iter_mut().for_each(|counts| *counts = [0; VERDICTS.len()]);

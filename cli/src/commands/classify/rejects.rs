@@ -1,11 +1,11 @@
 //! The `--rejects` file: invalid rows, each preceded by its line number and problem.
 
 use std::io::Write;
-use std::path::Path;
 
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use reptile_columns::{LongPart, Rejected};
+use reptile_records::place::Place;
 use reptile_records::tables::{Fault, Table};
 
 /// The file, if requested.
@@ -18,7 +18,7 @@ impl Rejects {
     ///
     /// # Errors
     /// The errors of [`Output::create_beside`].
-    pub fn create(path: Option<&Path>, force: bool) -> Result<Rejects> {
+    pub fn create(path: Option<&Place>, force: bool) -> Result<Rejects> {
         Ok(Rejects { output: Output::create_beside("--rejects", path, force)? })
     }
 

@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use html_escape::encode_quoted_attribute;
@@ -16,7 +15,7 @@ use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
 use reptile_columns::{TableDecider, Top};
-use reptile_records::redacted::shown_path;
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// Maximum number of origins or rules in a table.
@@ -53,11 +52,11 @@ pub struct Report {
 /// The subject of a page.
 pub struct Subject<'a> {
     /// The list, or the output folder for several lists.
-    pub name: &'a Path,
+    pub name: &'a Place,
     /// A description of the input, worded to follow the number of rows.
     pub urls: String,
     /// The path of the set.
-    pub set_path: &'a Path,
+    pub set_path: &'a Place,
     /// The set.
     pub set: &'a Set,
 }
@@ -67,7 +66,7 @@ impl Report {
     ///
     /// # Errors
     /// The errors of [`Output::create_beside`].
-    pub fn create(path: Option<&Path>, force: bool) -> Result<Report> {
+    pub fn create(path: Option<&Place>, force: bool) -> Result<Report> {
         Ok(Report { output: Output::create_beside("--report", path, force)?, is_wanted: path.is_some() })
     }
 
@@ -101,7 +100,7 @@ impl Report {
 
 /// Returns the whole page.
 fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Duration) -> String {
-    let name = |path: &Path| escaped(&printable(shown_path(path).as_bytes()));
+    let name = |path: &Place| escaped(&printable(path.shown().as_bytes()));
     let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\

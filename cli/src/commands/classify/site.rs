@@ -2,12 +2,10 @@
 //! a SET that is a single robots.txt. For one site's log and robots.txt, both are the same. `--scheme` is also for URLs
 //! without a scheme.
 
-use std::path::Path;
-
 use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
 use reptile::Scheme;
-use reptile_records::stores::is_remote_folder;
+use reptile_records::place::Place;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::{Format, Table};
 
@@ -26,7 +24,7 @@ impl SiteOptions {
     /// folder's files give their own hosts. Also returns the site of a log's requests, or why the options are invalid.
     pub fn take(
         options: &mut CompileOptions,
-        set: &Path,
+        set: &Place,
         is_set: bool,
     ) -> (std::result::Result<Site, String>, SiteOptions) {
         let site = Site::of_options(options.host.as_deref(), &options.schemes);
@@ -35,7 +33,7 @@ impl SiteOptions {
             [Scheme::Https] => Some("https"),
             _ => None,
         };
-        let host = if is_set || set.is_dir() || is_remote_folder(set) { options.host.take() } else { None };
+        let host = if is_set || set.is_dir() || set.is_remote_folder() { options.host.take() } else { None };
         let schemes = if is_set { std::mem::take(&mut options.schemes) } else { Vec::new() };
         let wrong_scheme = Site::of_options(None, &schemes).err();
         (site, SiteOptions { is_for_a_log: host.is_some(), scheme, wrong_scheme })
@@ -45,7 +43,7 @@ impl SiteOptions {
     ///
     /// # Errors
     /// Returns an error if one of the checks on the table at `path` fails.
-    pub fn check(&self, table: &Table, path: &Path) -> Result<()> {
+    pub fn check(&self, table: &Table, path: &Place) -> Result<()> {
         let is_log = matches!(table.format, Format::Log | Format::JsonLog);
         if self.is_for_a_log && !is_log {
             let message = format!(

@@ -1,7 +1,6 @@
 //! The counters and the final summary of `reptile classify`.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use reptile::{Agents, Verdict};
 use crate::error::{complain, note, note_once};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
+use reptile_records::place::Place;
 use reptile_records::tables::csv::UnclosedRow;
 use reptile_records::tables::{Fault, Format, Table, hint};
 use reptile_records::text::printable;
@@ -95,7 +95,7 @@ impl Totals {
     }
 
     /// Adds a block's verdicts. Reports the first unreadable rows in the table at `path`.
-    pub fn add(&mut self, answers: &Answers, path: &Path) {
+    pub fn add(&mut self, answers: &Answers, path: &Place) {
         for &(line, fault) in &answers.faults.first {
             // An unclosed row is reported when all of it has been read.
             if self.named_faults < MAX_NAMED_FAULTS && fault != Fault::Unclosed {
@@ -119,7 +119,7 @@ impl Totals {
     }
 
     /// Reports the last row, already added, if it has an unclosed quote.
-    pub fn name_unclosed(&mut self, row: UnclosedRow, path: &Path) {
+    pub fn name_unclosed(&mut self, row: UnclosedRow, path: &Place) {
         self.is_unclosed = true;
         let quote_line = self.line_ends - row.line_ends + 1;
         // In TSV, each line of the row is an invalid row.
@@ -162,7 +162,7 @@ impl Totals {
 
     /// Prints the figures, and notes about agents that no robots.txt names and about invalid rows. Returns
     /// [`Totals::is_bad`].
-    pub fn report(&self, path: &Path, decider: &TableDecider, time: Duration) -> bool {
+    pub fn report(&self, path: &Place, decider: &TableDecider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
         summary.count("lines", self.lines);
@@ -303,7 +303,7 @@ impl Totals {
     }
 
     /// Prints a note if most rows are invalid, with their likely format.
-    fn warn_of_invalid(&self, path: &Path) {
+    fn warn_of_invalid(&self, path: &Place) {
         if !self.most_are_invalid() {
             return;
         }
@@ -337,8 +337,8 @@ mod tests {
             let crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
             let answers = Answers { crawlers, ..Answers::default() };
             let mut totals = Totals::new(Table::list());
-            totals.add(&answers, Path::new("x"));
-            totals.add(&answers, Path::new("x"));
+            totals.add(&answers, &Place::from("x"));
+            totals.add(&answers, &Place::from("x"));
             let counted = count.min(MAX_COUNTED_CRAWLERS);
             assert_eq!(totals.crawlers.len(), counted);
             assert!(totals.crawlers.values().all(|counts| counts[0] == 2));

@@ -1,7 +1,5 @@
 //! The output options of `reptile classify`.
 
-use std::path::Path;
-
 use clap::ValueEnum;
 use reptile::Verdict;
 use reptile::rights::RightsQuery;
@@ -11,6 +9,7 @@ use crate::error::{Failure, Result};
 use crate::options::{PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
+use reptile_records::place::Place;
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::{self, Table};
 
@@ -309,7 +308,7 @@ impl WrittenOptions {
     ///
     /// # Errors
     /// Returns an error if the name contradicts `--format`.
-    pub fn for_output(&self, output: Option<&Path>) -> Result<WrittenOptions> {
+    pub fn for_output(&self, output: Option<&Place>) -> Result<WrittenOptions> {
         if self.has_rows() {
             return Ok(self.clone());
         }
@@ -320,7 +319,7 @@ impl WrittenOptions {
     ///
     /// # Errors
     /// Returns an error if the name implies another format.
-    pub fn check_name(&self, output: &Path, table: tables::Format) -> Result<()> {
+    pub fn check_name(&self, output: &Place, table: tables::Format) -> Result<()> {
         let Some(named) = format_of(output).filter(|_| self.has_rows()) else { return Ok(()) };
         // Without added columns, a URL list is also a one-column CSV table.
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;

@@ -20,7 +20,6 @@ mod show;
 mod urls;
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile::contents::Set;
@@ -37,6 +36,7 @@ use crate::sets::single::{ONE_ORIGIN, compile_one, obeyed, read_one};
 use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
 use paths::{Found, Words};
+use reptile_records::place::Place;
 
 /// Maximum total size in bytes of two files for proofs, so that both sets fit into memory.
 const MAX_PROVED_BYTES: usize = 8 << 20;
@@ -105,13 +105,13 @@ verdict differs or is unproved."
 )]
 pub struct Args {
     /// The old robots.txt, or set; with --dialects the only robots.txt
-    old: PathBuf,
+    old: Place,
     /// The new robots.txt, or set
     #[arg(required_unless_present = "dialects", conflicts_with = "dialects")]
-    new: Option<PathBuf>,
+    new: Option<Place>,
     /// URLs to decide by both, one on each line, with or without a host; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "dialects")]
-    urls: Option<PathBuf>,
+    urls: Option<Place>,
     /// A crawler, as in `reptile test`; can be repeated [default: every product token in either file, and *]
     #[arg(short, long = "agent", value_name = "TOKEN")]
     agents: Vec<String>,
@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 ///
 /// # Errors
 /// Returns an error if the file is unreadable, or is a URL list.
-fn body(path: &Path, other: &Path, profile: &Profile) -> Result<Vec<u8>> {
+fn body(path: &Place, other: &Place, profile: &Profile) -> Result<Vec<u8>> {
     let body = read_one(path, profile)?;
     refuse_url_list(path, &body, || {
         let [list, other] = [path, other].map(|path| path.display().to_string());
@@ -176,7 +176,7 @@ fn body(path: &Path, other: &Path, profile: &Profile) -> Result<Vec<u8>> {
 fn compare(
     args: &Args,
     dialect: &'static Dialect,
-    paths: [&PathBuf; 2],
+    paths: [&Place; 2],
     bodies: &[Vec<u8>; 2],
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
@@ -252,7 +252,7 @@ fn can_be_proved(lengths: [usize; 2]) -> bool {
 }
 
 /// Compiles both files to sets.
-fn compile(paths: [&PathBuf; 2], bodies: &[Vec<u8>; 2], dialect: &'static Dialect) -> Result<[Vec<u8>; 2]> {
+fn compile(paths: [&Place; 2], bodies: &[Vec<u8>; 2], dialect: &'static Dialect) -> Result<[Vec<u8>; 2]> {
     Ok([compile_one(paths[0], &bodies[0], dialect)?, compile_one(paths[1], &bodies[1], dialect)?])
 }
 

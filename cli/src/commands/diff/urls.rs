@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 
 use reptile::contents::{Agent, FormatError, Policy, Set};
 use reptile::crawlers::{Resolved, of_name};
@@ -20,6 +19,7 @@ use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
 use crate::sets::single::ONE_ORIGIN;
 use crate::url_list::each_url;
+use reptile_records::place::Place;
 use reptile_records::text::{pasteable, printable};
 
 /// Maximum number of rows per URL. If there are more, the user must choose crawlers.
@@ -72,7 +72,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 pub fn compare(
     sets: &[Set<&[u8]>; 2],
     rows: &[Row],
-    list: &Path,
+    list: &Place,
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<bool, Stop> {

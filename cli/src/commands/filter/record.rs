@@ -1,9 +1,6 @@
 //! `.FILE.made.json`: a filtered archive's lineage, in a folder. `--resume` keeps a file if its record agrees with the
 //! record that this run would write.
 
-use std::path::Path;
-
-use reptile_records::stores::exists;
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, Filter};
@@ -11,6 +8,7 @@ use crate::error::{Failure, Result};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
 use crate::run::lineage::{InputState, Lineage};
+use reptile_records::place::Place;
 
 /// A filtered archive's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
@@ -25,9 +23,9 @@ pub struct Record {
 ///
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
-pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Path) -> Result<Option<Record>> {
+pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Result<Option<Record>> {
     let args = filter.args;
-    if args.resume.is_none() || !exists(file).map_err(|error| Failure::at(file, error))? {
+    if args.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;

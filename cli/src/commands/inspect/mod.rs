@@ -11,7 +11,6 @@ mod spans;
 
 use std::cmp::Reverse;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 
 use reptile::contents::{Agent, FormatError, OriginRecord, Ruleset, Set};
 use reptile::urls::{origin_of, split};
@@ -28,6 +27,7 @@ use crate::outputs::summary::Summary;
 use crate::sets::agents::agents_of;
 use crate::sets::{Loaded, refuse_swapped};
 use crate::url_list::refuse_file_as_host;
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
@@ -73,7 +73,7 @@ read."
 )]
 pub struct Args {
     /// A set file, or any INPUT of `reptile compile`
-    set: PathBuf,
+    set: Place,
     /// A host, host:port, or URL
     #[arg(value_name = "HOST")]
     origin: Option<String>,

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile::lint::{
@@ -33,6 +32,7 @@ use reptile_records::detect::{Content, Wanted, detect};
 use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
 use reptile_records::open::Input;
 use reptile_records::open::{read_input, read_robots};
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 use reptile_records::{Item, ReadOptions, Robots, read_bodies};
 
@@ -64,7 +64,7 @@ read; 2 a file could not be read."
 pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required_unless_present_any = ["list", "files_from"])]
-    inputs: Vec<PathBuf>,
+    inputs: Vec<Place>,
     #[command(flatten)]
     files_from: FilesFrom,
     /// The dialect: how the files are interpreted [default: google]
@@ -230,8 +230,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         is_partial: false,
         progress,
     };
-    run.check_metrics_path(inputs.iter().map(PathBuf::as_path), [])?;
-    let states: Vec<InputState> = inputs.iter().map(|input| InputState::of(input)).collect();
+    run.check_metrics_path(inputs.iter(), [])?;
+    let states: Vec<InputState> = inputs.iter().map(InputState::of).collect();
     report.begin()?;
     let mut failures = Failures::new(args.keep_going);
     for path in &inputs {
@@ -244,7 +244,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 
 impl Report<'_> {
     /// Checks, and with `--fix` fixes, every file in an input.
-    fn input(&mut self, path: &Path) -> Result<()> {
+    fn input(&mut self, path: &Place) -> Result<()> {
         if let Some(fixes) = self.args.fix {
             return self.fix(path, fixes);
         }
@@ -341,12 +341,12 @@ impl Report<'_> {
     }
 
     /// Fixes a file in place, prints the changes, and checks the result.
-    fn fix(&mut self, input: &Path, fixes: Fixes) -> Result<()> {
-        if !input.is_file() {
+    fn fix(&mut self, input: &Place, fixes: Fixes) -> Result<()> {
+        let Some(file) = input.local().filter(|file| file.is_file()) else {
             return Err(Failure::at(input, "--fix requires a file name"));
-        }
+        };
         let body = read_robots(input)?;
-        if std::fs::read(input).map_err(|error| Failure::at(input, error))? != body {
+        if std::fs::read(file).map_err(|error| Failure::at(input, error))? != body {
             return Err(Failure::at(input, "--fix cannot change compressed files"));
         }
         let host = self.host.clone().or_else(|| host_of(&input.display().to_string()));
@@ -426,7 +426,7 @@ impl Report<'_> {
             inputs,
             rows: RowCounts { read: Some(files), ..RowCounts::default() },
             findings: findings.collect(),
-            outputs: vec![OutputState::new(Path::new("-"), None)],
+            outputs: vec![OutputState::new(&Place::standard(), None)],
             ..run.lineage()
         });
         if is_partial && !args.keep_going.keep_going {

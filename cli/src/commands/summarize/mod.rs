@@ -8,7 +8,6 @@ mod rows;
 mod sites;
 mod subjects;
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -34,6 +33,7 @@ use crate::sets::report::Report;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use keys::Key;
 use reptile_columns::{Format, Rows};
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 use rows::RowWriter;
 use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
@@ -90,9 +90,9 @@ files; 2 the command failed, and -o left no file."
 pub struct Args {
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(value_name = "SET")]
-    set: PathBuf,
+    set: Place,
     /// A list with a URL or host on each line, to summarize only these; a host means its https origin
-    origins: Option<PathBuf>,
+    origins: Option<Place>,
     /// A crawler: a product token, a chain, or a group of crawlers; can be repeated, with a row for each
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
@@ -116,7 +116,7 @@ pub struct Args {
     /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it
     /// selects compression.
     #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    output: Option<Place>,
     /// Replace the output file if it exists
     #[arg(long, requires = "output")]
     force: bool,
@@ -136,9 +136,9 @@ pub struct Args {
 /// Returns an error if the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if let Some(origins) = &args.origins {
-        refuse_swapped("summarize", &args.set, origins.to_str())?;
+        refuse_swapped("summarize", &args.set, origins.as_os_str().to_str())?;
     }
-    let format = chosen_format(args.output.as_deref(), args.format)?.unwrap_or_default();
+    let format = chosen_format(args.output.as_ref(), args.format)?.unwrap_or_default();
     let keys = keys(args)?;
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines already have column names in each row"));
@@ -150,10 +150,10 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let rows =
         if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys, &uses)? };
     if let Some(output) = &args.output {
-        refuse_overwriting(output, [args.set.as_path()].into_iter().chain(args.origins.as_deref()))?;
+        refuse_overwriting(output, [&args.set].into_iter().chain(args.origins.as_ref()))?;
     }
-    let inputs = || [args.set.as_path()].into_iter().chain(args.origins.as_deref());
-    run.check_metrics_path(inputs(), args.output.as_deref())?;
+    let inputs = || [&args.set].into_iter().chain(args.origins.as_ref());
+    run.check_metrics_path(inputs(), args.output.as_ref())?;
     let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
@@ -166,7 +166,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let is_stamped = format.is_columnar() || run.has_metrics();
     let identity = is_stamped.then(|| Identity::of(loaded.bytes()));
     let state = SetState::of(&args.set, &set, loaded.bytes().len() as u64, identity);
-    let list = args.origins.as_deref().map(InputState::of);
+    let list = args.origins.as_ref().map(InputState::of);
     let agents = Agents::resolve(&set, &args.set, args)?;
     if loaded.mapped().is_some() && set.has_times() {
         note_without_times(&args.set, set.reading().at, "");
@@ -201,10 +201,10 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let mut lineage = Lineage { set: Some(state), ..summarizer.lineage(args.by_site, list, run) };
     sink.describe(METADATA_KEY, &lineage.stamp()?);
     sink.finish()?.finish()?;
-    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    let output = &args.output.clone().unwrap_or_else(Place::standard);
     lineage.outputs.push(OutputState::new(output, lineage.rows.written));
     run.add(lineage);
-    if let Some(origins) = args.origins.as_deref().filter(|_| summarizer.count == 0) {
+    if let Some(origins) = args.origins.as_ref().filter(|_| summarizer.count == 0) {
         note(format_args!("{}: contains no host or URL", origins.display()));
     }
     summarizer.report(start, args.by_site);
@@ -244,7 +244,7 @@ struct Agents {
 }
 
 impl Agents {
-    fn resolve(set: &Set<&[u8]>, path: &Path, args: &Args) -> Result<Agents> {
+    fn resolve(set: &Set<&[u8]>, path: &Place, args: &Args) -> Result<Agents> {
         let agents: Vec<Resolved> = agents_of(set, &args.agents)?;
         let resolved = agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>();
         let names = agents.into_iter().map(|agent| agent.name).collect();
@@ -275,7 +275,7 @@ impl<'s> Summarizer<'s> {
     /// Writes a row for each agent and each origin or site in the list, or else in the set.
     fn write_all(&mut self, args: &Args, progress: &Progress, sink: &mut Sink) -> std::result::Result<(), Stop> {
         let set = self.set;
-        let list = args.origins.as_deref();
+        let list = args.origins.as_ref();
         if args.by_site {
             let write = |batch: &[Site<'s>]| self.write_sites(batch, sink);
             let each = |work: &mut dyn FnMut(Site<'s>) -> std::result::Result<(), Stop>| match list {

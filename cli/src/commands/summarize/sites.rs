@@ -1,8 +1,6 @@
 //! Sites: a host with and without `www.`, over http and https. People think of one site, but each of its four origins
 //! has its own robots.txt.
 
-use std::path::Path;
-
 use reptile::Scheme;
 use reptile::contents::{FormatError, Policy, Set};
 use reptile::urls::OriginRef;
@@ -10,6 +8,7 @@ use reptile::urls::OriginRef;
 use super::subjects::{Name, each_name};
 use crate::error::Stop;
 use reptile::summary::{Access, Deciding};
+use reptile_records::place::Place;
 
 const WWW: &[u8] = b"www.";
 
@@ -105,7 +104,7 @@ pub fn each_stored_site<'s>(
 /// Returns an error if the list is unreadable, the set is damaged, or `work` fails.
 pub fn each_listed_site<'s>(
     set: &'s Set<&'s [u8]>,
-    list: &Path,
+    list: &Place,
     mut work: impl FnMut(Site<'s>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     each_name(list, |name| {

@@ -1,7 +1,5 @@
 //! The subjects of a summary: a set's origins, or a list's.
 
-use std::path::Path;
-
 use reptile::contents::{OriginRecord, Policy, Set};
 use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::OriginRef;
@@ -11,6 +9,7 @@ use crate::error::{Failure, Stop};
 use reptile_records::hosts::{Naming, origins_of_name};
 use reptile_records::lines::{ChunkKind, Chunks, lines, without_line_end};
 use reptile_records::lists::open;
+use reptile_records::place::Place;
 
 /// The origin of a row.
 pub enum Name<'s> {
@@ -67,7 +66,7 @@ pub fn each_stored<'s>(
 /// Returns an error if the list is unreadable, the set is damaged, or `work` fails.
 pub fn each_listed<'s>(
     set: &'s Set<&'s [u8]>,
-    list: &Path,
+    list: &Place,
     mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     each_name(list, |name| {
@@ -83,7 +82,7 @@ pub fn each_listed<'s>(
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or `work` fails.
-pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), Stop>) -> Result<(), Stop> {
+pub fn each_name(list: &Place, mut work: impl FnMut(Name<'static>) -> Result<(), Stop>) -> Result<(), Stop> {
     let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(list, error));

@@ -22,7 +22,6 @@ mod words;
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -46,6 +45,7 @@ use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
+use reptile_records::place::Place;
 use uses::{Asked, Stated};
 
 /// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
@@ -108,13 +108,13 @@ Exit code: 0 done, regardless of the verdicts; 1 with --expect, if any verdict d
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
-    robots: PathBuf,
+    robots: Place,
     /// The URLs to test; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<OsString>,
     /// A list with a URL or path on each line; blank lines are skipped; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
-    list: PathBuf,
+    list: Place,
     /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; can be
     /// repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
@@ -158,8 +158,8 @@ fn expectations() -> impl TypedValueParser<Value = Verdict> {
 /// # Errors
 /// Returns an error if the robots.txt or the URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let from_stdin = args.robots == Path::new("-");
-    if from_stdin && args.urls.is_empty() && args.list == Path::new("-") {
+    let from_stdin = args.robots.is_standard();
+    if from_stdin && args.urls.is_empty() && args.list.is_standard() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give URLs as arguments"));
     }
     let body = read_body(args)?;
@@ -204,9 +204,9 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
     let dialect = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
     let swapped = || {
-        let robots = args.urls.iter().find(|url| is_robots(Path::new(url)));
-        let robots = robots.map_or(Path::new("ROBOTS.TXT"), Path::new);
-        let command = list_command(args, robots, &args.robots.display().to_string());
+        let robots = args.urls.iter().find(|url| is_robots(&Place::from(&***url)));
+        let robots = robots.map_or(Place::from("ROBOTS.TXT"), |url| Place::from(&**url));
+        let command = list_command(args, &robots, &args.robots.display().to_string());
         format!("`{command}` tests them")
     };
     refuse_url_list(&args.robots, &body, swapped)?;
@@ -214,7 +214,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
 }
 
 /// Returns the command line that tests a list with the same options.
-fn list_command(args: &Args, robots: &Path, list: &str) -> String {
+fn list_command(args: &Args, robots: &Place, list: &str) -> String {
     let (robots, status) = (robots.display().to_string(), args.status.map(|status| status.to_string()));
     let mut words = vec!["test", &robots];
     words.extend(args.agents.iter().flat_map(|agent| ["--agent", agent]));
@@ -364,7 +364,7 @@ impl File<'_> {
 
 /// The questions and answers under one dialect, to be shown together.
 struct Tested<'t> {
-    name: &'t Path,
+    name: &'t Place,
     column: &'t Column<'t>,
     urls: &'t [Vec<u8>],
     /// The answers for each URL and agent, ordered by URL.
@@ -462,7 +462,7 @@ impl<'b> Column<'b> {
         agents: Vec<Resolved>,
         arena: &'b Bump,
     ) -> Result<Column<'b>> {
-        let (name, body) = (&*file.args.robots, file.body);
+        let (name, body) = (&file.args.robots, file.body);
         let fail = |error: FormatError| damaged(name, &error);
         let capture = Capture { status: fetch.status, ..Capture::default() };
         let bytes = compile_capture(name, body, dialect, fetch.profile, &capture)?;

@@ -6,11 +6,11 @@
 mod members;
 
 use std::io::Read;
-use std::path::Path;
 
 use super::bodies::{Fault, read_sized};
 use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink, shown};
+use crate::place::Place;
 use crate::text::grouped;
 use crate::{Error, Result};
 pub use members::is_header as is_tar;
@@ -23,7 +23,7 @@ const SHOWN_BYTES: usize = 20;
 ///
 /// # Errors
 /// Returns an error if the archive is truncated or damaged, because the rest cannot be read.
-pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read_tar(path: &Place, source: impl Read, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
     let mut members = Members::new(source);
     let mut hosts = Hosts::default();
     while let Some(member) = members.next().map_err(|error| unreadable(path, &error))? {
@@ -48,13 +48,13 @@ pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink
     Ok(())
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+fn unreadable(path: &Place, error: &std::io::Error) -> Error {
     Error::at(path, format!("the archive cannot be read: {error}"))
 }
 
 /// Reads one member, or returns `None` for a folder.
 fn read_member<R: Read>(
-    archive: &Path,
+    archive: &Place,
     member: Member,
     members: &mut Members<R>,
     naming: &Naming,

@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use memchr::memchr;
@@ -14,6 +13,7 @@ use super::NO_CAPTURE;
 use super::names::NameUse;
 use crate::bodies::{TOO_LARGE, no_memory};
 use crate::jsonl;
+use crate::place::Place;
 use crate::tables::quotes::{Quoting, Scan};
 use crate::time::Zone;
 use crate::tsv::Columns;
@@ -85,7 +85,7 @@ impl Lines {
 ///
 /// # Errors
 /// Returns an error if the input is unreadable.
-pub fn read_json(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read_json(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let lines = Lines { path: path.display().to_string(), columns: None, zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 1, sink)
@@ -95,7 +95,7 @@ pub fn read_json(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, or if two columns name the same field.
-pub fn read_tsv(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read_tsv(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);

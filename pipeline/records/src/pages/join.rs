@@ -1,12 +1,12 @@
 //! Statements about pages from another archive: a WARC or WAT file that belongs to a WET file.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use reptile::rights::Statements;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CrawlerNames, NextPage, Page, PageKind, Pages, kind_of};
+use crate::place::Place;
 use crate::text::grouped;
 use crate::warc::unread;
 use crate::{Error, Result};
@@ -33,7 +33,7 @@ impl JoinedPages {
     /// # Errors
     /// Returns an error if the file cannot be read to its end, is damaged, or has no pages with statements, and for more
     /// pages than [`MAX_JOINED_PAGES`] or texts than [`MAX_JOINED_BYTES`] in all files.
-    pub fn add_file(&mut self, path: &Path, names: &CrawlerNames) -> Result<()> {
+    pub fn add_file(&mut self, path: &Place, names: &CrawlerNames) -> Result<()> {
         let mut pages = Pages::open(path, false)?;
         let mut is_empty = true;
         loop {

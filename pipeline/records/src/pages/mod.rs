@@ -36,8 +36,6 @@ mod readings;
 mod wat;
 mod xhtml;
 
-use std::path::{Path, PathBuf};
-
 use reptile::rights::{Channel, Statements};
 
 use self::elements::Names;
@@ -47,6 +45,7 @@ pub use wat::MAX_WAT_BYTES;
 
 use crate::detect::Content;
 use crate::open::Input;
+use crate::place::Place;
 use crate::unpack::Start;
 use crate::warc::codings::{BodyStart, Rest};
 use crate::warc::fields::fields;
@@ -222,7 +221,7 @@ pub enum NextPage {
 
 /// Reads the records of an archive, with the starts of their blocks.
 pub struct Pages {
-    path: PathBuf,
+    path: Place,
     records: Records<Start>,
     /// The record whose end is still unknown.
     last: Option<Box<Record>>,
@@ -236,7 +235,8 @@ impl Pages {
     ///
     /// # Errors
     /// Returns an error if the file cannot be opened, or is not an archive.
-    pub fn open(path: &Path, searches: bool) -> Result<Pages> {
+    pub fn open(path: impl Into<Place>, searches: bool) -> Result<Pages> {
+        let path = &path.into();
         let input = Input::open(path)?;
         if !matches!(input.content, Content::Warc | Content::Empty) {
             let what = input.content.describe();

@@ -5,12 +5,12 @@
 //!
 //! A table that locates WARC records and has no bodies is an index; see [`index`](crate::warc::index).
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::{Batches, ParquetFile};
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
+use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
 use crate::warc::index::{Index, MAX_FILE_NAME_BYTES};
@@ -23,7 +23,7 @@ use crate::{Item, Sink};
 /// # Errors
 /// Returns an error if the file is unreadable, has no URL column, or has two columns for one field. Also returns an
 /// error for an index without a folder for its WARC files, and for any other table if this folder is given.
-pub fn read(path: &Path, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
+pub fn read(path: &Place, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
     let How { zone, warc_root, .. } = captures.how;
     let file = Arc::new(ParquetFile::of(path, source)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
@@ -76,7 +76,7 @@ const NOT_AN_INDEX: &str = "is not an index of WARC records, which --warc-root r
 
 /// Reads the rows of an index.
 fn read_index<'p>(
-    path: &'p Path,
+    path: &'p Place,
     file: &Arc<ParquetFile>,
     header: &Header,
     records: &RecordPlaces,

@@ -41,13 +41,13 @@ mod page;
 mod runs;
 pub mod urls;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use crate::magic::{ENCRYPTED_PARQUET, PARQUET};
+use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
 use crate::{Error, Result};
@@ -65,7 +65,7 @@ type MessageResult<T> = std::result::Result<T, String>;
 /// An open Parquet file. Clones share it.
 #[derive(Clone)]
 pub struct ParquetFile {
-    path: PathBuf,
+    path: Place,
     source: Arc<Ranged>,
     metadata: Arc<ParquetMetaData>,
 }
@@ -75,7 +75,8 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if the file is unreadable, or if its footer is missing, invalid or over a limit.
-    pub fn open(path: &Path) -> Result<ParquetFile> {
+    pub fn open(path: impl Into<Place>) -> Result<ParquetFile> {
+        let path = &path.into();
         ParquetFile::of(path, Ranged::open(path).map_err(|error| Error::io(path, error))?)
     }
 
@@ -83,7 +84,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns the errors of [`ParquetFile::open`].
-    pub(crate) fn of(path: &Path, source: Ranged) -> Result<ParquetFile> {
+    pub(crate) fn of(path: &Place, source: Ranged) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
         let metadata = Arc::new(read_footer(&source).map_err(fail)?);
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })

@@ -1,7 +1,6 @@
 //! The interface without the feature `stores`: every function that would reach a store returns an error.
 
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
 
 use super::State;
 
@@ -25,7 +24,7 @@ impl Object {
     ///
     /// # Errors
     /// Always returns an error.
-    pub fn open(_: &Path) -> io::Result<Object> {
+    pub fn open(_: &str) -> io::Result<Object> {
         absent()
     }
 
@@ -33,7 +32,7 @@ impl Object {
     ///
     /// # Errors
     /// Always returns an error.
-    pub fn state_at(_: &Path) -> io::Result<State> {
+    pub fn state_at(_: &str) -> io::Result<State> {
         absent()
     }
 
@@ -69,7 +68,7 @@ impl Upload {
     ///
     /// # Errors
     /// Always returns an error.
-    pub fn create(_: &Path, _: bool) -> io::Result<Upload> {
+    pub fn create(_: &str, _: bool) -> io::Result<Upload> {
         absent()
     }
 
@@ -112,7 +111,7 @@ pub fn abort_uploads() {}
 ///
 /// # Errors
 /// Always returns an error.
-pub fn expand(_: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn expand(_: &str) -> io::Result<Vec<String>> {
     absent()
 }
 
@@ -120,11 +119,11 @@ pub fn expand(_: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// Always returns an error.
-pub fn list(_: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn list(_: &str) -> io::Result<Vec<String>> {
     absent()
 }
 
 /// Returns an error for each object in this build.
-pub fn read_small(paths: &[PathBuf], _: u64) -> Vec<io::Result<(u64, Vec<u8>)>> {
-    paths.iter().map(|_| absent()).collect()
+pub fn read_small(urls: &[String], _: u64) -> Vec<io::Result<(u64, Vec<u8>)>> {
+    urls.iter().map(|_| absent()).collect()
 }

@@ -16,7 +16,7 @@ use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientConfigKey, Error, ObjectStore, RetryConfig};
 use tokio::runtime::{Builder, Runtime};
 
-use super::place::{Kind, Place};
+use super::object_name::{Kind, ObjectName};
 use crate::redacted::redacted_text;
 use crate::text::printable;
 
@@ -89,54 +89,54 @@ pub fn runtime() -> io::Result<&'static Runtime> {
     started.as_ref().map_err(|error| io::Error::other(format!("no thread for connections: {error}")))
 }
 
-/// Returns the connection to a place's store, which is opened at the first use.
+/// Returns the connection to an object's store, which is opened at the first use.
 ///
 /// # Errors
 /// Returns an error if the name or a setting in the environment is invalid.
-pub fn connect(place: &Place, purpose: Purpose) -> io::Result<Store> {
+pub fn connect(name: &ObjectName, purpose: Purpose) -> io::Result<Store> {
     static STORES: Mutex<Option<HashMap<(String, Purpose), Store>>> = Mutex::new(None);
     // A web server's connection is for one name, so the map would grow without bound.
-    if place.kind == Kind::Web {
-        return open(place, purpose);
+    if name.kind == Kind::Web {
+        return open(name, purpose);
     }
     let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
     let stores = stores.get_or_insert_default();
-    let key = (place.root.clone(), purpose);
+    let key = (name.root.clone(), purpose);
     if let Some(store) = stores.get(&key) {
         return Ok(store.clone());
     }
-    let store = open(place, purpose)?;
+    let store = open(name, purpose)?;
     stores.insert(key, store.clone());
     Ok(store)
 }
 
-fn open(place: &Place, purpose: Purpose) -> io::Result<Store> {
+fn open(name: &ObjectName, purpose: Purpose) -> io::Result<Store> {
     runtime()?;
     let settings = settings(purpose);
-    let built = match place.kind {
+    let built = match name.kind {
         Kind::S3 => {
-            let builder = AmazonS3Builder::from_env().with_url(&place.root).with_retry(retries());
+            let builder = AmazonS3Builder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: AmazonS3Builder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(AmazonS3ConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
         Kind::Google => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_url(&place.root).with_retry(retries());
+            let builder = GoogleCloudStorageBuilder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: GoogleCloudStorageBuilder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(GoogleConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
         Kind::Azure => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(&place.root).with_retry(retries());
+            let builder = MicrosoftAzureBuilder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: MicrosoftAzureBuilder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(AzureConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
         Kind::Web => {
-            let is_plain = place.root.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+            let is_plain = name.root.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
             let allowed = std::env::var(ALLOW_HTTP).is_ok_and(|value| value == "true" || value == "1");
             if is_plain && !allowed {
                 return Err(io::Error::new(
@@ -144,7 +144,7 @@ fn open(place: &Place, purpose: Purpose) -> io::Result<Store> {
                     format!("is read without encryption; use https://, or set {ALLOW_HTTP}=true"),
                 ));
             }
-            let builder = HttpBuilder::new().with_url(&place.root).with_retry(retries());
+            let builder = HttpBuilder::new().with_url(&name.root).with_retry(retries());
             let builder = builder.with_config(ClientConfigKey::AllowHttp, allowed.to_string());
             let set = |builder: HttpBuilder, (key, value)| builder.with_config(key, value);
             let store = settings.into_iter().fold(builder, set).build();

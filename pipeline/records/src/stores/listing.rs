@@ -1,7 +1,7 @@
 //! Lists of objects: patterns, and folders of small objects.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -12,7 +12,7 @@ use object_store::path::Path as Key;
 
 use super::body::{Body, Version};
 use super::client::{Purpose, block_on, connect, failure};
-use super::place::{Kind, Place, invalid};
+use super::object_name::{Kind, ObjectName, invalid};
 use crate::globs::OPTIONS;
 
 /// Maximum number of objects that are listed for a pattern or a folder.
@@ -21,46 +21,46 @@ const MAX_LISTED_OBJECTS: usize = 1_000_000;
 /// Number of small objects that are read at the same time.
 pub const SMALL_AT_ONCE: usize = 8;
 
-/// Replaces a pattern with the names of the matching objects, in alphabetical order. A name without wildcards, or on a
+/// Replaces a pattern with the URLs of the matching objects, in alphabetical order. A name without wildcards, or on a
 /// web server, is returned as it is.
 ///
 /// # Errors
 /// Returns an error if the name or the pattern is invalid, if nothing matches, or if the objects cannot be listed.
-pub fn expand(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let place = Place::of(path)?;
-    let Some(wildcard) = place.key.find(['*', '?', '[']).filter(|_| place.kind != Kind::Web) else {
-        return Ok(vec![path.into()]);
+pub fn expand(url: &str) -> io::Result<Vec<String>> {
+    let name = ObjectName::of(url)?;
+    let Some(wildcard) = name.key.find(['*', '?', '[']).filter(|_| name.kind != Kind::Web) else {
+        return Ok(vec![url.into()]);
     };
-    let pattern = Pattern::new(&place.key).map_err(|error| invalid(format!("is not a pattern for names: {error}")))?;
-    let (folder, rest) = place.key.split_at(place.key[..wildcard].rfind('/').map_or(0, |at| at + 1));
-    let store = connect(&place, Purpose::Read)?.objects;
+    let pattern = Pattern::new(&name.key).map_err(|error| invalid(format!("is not a pattern for names: {error}")))?;
+    let (folder, rest) = name.key.split_at(name.key[..wildcard].rfind('/').map_or(0, |at| at + 1));
+    let store = connect(&name, Purpose::Read)?.objects;
     let keys = block_on(keys(&store, folder, !rest.contains('/') && !rest.contains("**")))??;
-    let is_match = |key: &&Key| key.as_ref() == place.key || pattern.matches_with(key.as_ref(), OPTIONS);
-    let mut found: Vec<PathBuf> = keys.iter().filter(is_match).map(|key| place.name_of(key).into()).collect();
+    let is_match = |key: &&Key| key.as_ref() == name.key || pattern.matches_with(key.as_ref(), OPTIONS);
+    let mut found: Vec<String> = keys.iter().filter(is_match).map(|key| name.url_of(key)).collect();
     // A name that exists is used as it is.
-    if found.iter().any(|name| name == path) {
-        return Ok(vec![path.into()]);
+    if found.iter().any(|name| name == url) {
+        return Ok(vec![url.into()]);
     }
     if found.is_empty() {
         return Err(invalid("no such object, and no object matches this pattern"));
     }
-    found.sort_unstable();
+    found.sort_unstable_by(|a, b| Path::new(a).cmp(Path::new(b)));
     Ok(found)
 }
 
-/// Returns the names of all objects in a folder and its subfolders, in alphabetical order.
+/// Returns the URLs of all objects in a folder and its subfolders, in alphabetical order.
 ///
 /// # Errors
 /// Returns an error if the objects cannot be listed.
-pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let place = Place::of(folder)?;
-    if place.kind == Kind::Web {
+pub fn list(folder: &str) -> io::Result<Vec<String>> {
+    let name = ObjectName::of(folder)?;
+    if name.kind == Kind::Web {
         return Err(invalid("names a folder, and web servers have no lists of files; name the files"));
     }
-    let store = connect(&place, Purpose::Read)?.objects;
-    let mut found: Vec<PathBuf> =
-        block_on(keys(&store, &place.key, false))??.iter().map(|key| place.name_of(key).into()).collect();
-    found.sort_unstable();
+    let store = connect(&name, Purpose::Read)?.objects;
+    let mut found: Vec<String> =
+        block_on(keys(&store, &name.key, false))??.iter().map(|key| name.url_of(key)).collect();
+    found.sort_unstable_by(|a, b| Path::new(a).cmp(Path::new(b)));
     Ok(found)
 }
 
@@ -92,12 +92,12 @@ fn check_count(count: usize) -> io::Result<()> {
 
 /// Reads small objects, up to [`SMALL_AT_ONCE`] at the same time. Returns each one's size and its bytes, which are left
 /// out if there are more than `limit`.
-pub fn read_small(paths: &[PathBuf], limit: u64) -> Vec<io::Result<(u64, Vec<u8>)>> {
-    let opened: Vec<_> = paths
+pub fn read_small(urls: &[String], limit: u64) -> Vec<io::Result<(u64, Vec<u8>)>> {
+    let opened: Vec<_> = urls
         .iter()
-        .map(|path| {
-            let place = Place::of(path)?;
-            Ok((connect(&place, Purpose::Read)?.objects, place.key()?))
+        .map(|url| {
+            let name = ObjectName::of(url)?;
+            Ok((connect(&name, Purpose::Read)?.objects, name.key()?))
         })
         .collect();
     let count = opened.len();

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -12,7 +11,7 @@ use futures_util::future::try_join_all;
 use super::State;
 use super::body::{Bodies, Body, Version};
 use super::client::{Purpose, block_on, connect};
-use super::place::Place;
+use super::object_name::ObjectName;
 use crate::gzip::Unpack;
 
 /// Number of bytes in a block of the cache. Reads by position request whole blocks.
@@ -41,9 +40,9 @@ impl Object {
     ///
     /// # Errors
     /// Returns an error if the name is invalid, if there is no such object, or if it cannot be read.
-    pub fn open(path: &Path) -> io::Result<Object> {
-        let place = Place::of(path)?;
-        let (store, key) = (connect(&place, Purpose::Read)?, place.key()?);
+    pub fn open(url: &str) -> io::Result<Object> {
+        let name = ObjectName::of(url)?;
+        let (store, key) = (connect(&name, Purpose::Read)?, name.key()?);
         let (version, first) = block_on(Version::get(store.objects, key))??;
         Ok(Object::new(version, Some(first)))
     }
@@ -52,9 +51,9 @@ impl Object {
     ///
     /// # Errors
     /// Returns the errors of [`Object::open`].
-    pub fn state_at(path: &Path) -> io::Result<State> {
-        let place = Place::of(path)?;
-        let (store, key) = (connect(&place, Purpose::Read)?, place.key()?);
+    pub fn state_at(url: &str) -> io::Result<State> {
+        let name = ObjectName::of(url)?;
+        let (store, key) = (connect(&name, Purpose::Read)?, name.key()?);
         Ok(block_on(Version::head(store.objects, key))??.state())
     }
 

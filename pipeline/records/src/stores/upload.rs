@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::State;
 use super::body::Version;
 use super::client::{Purpose, Store, block_on, connect, failure, runtime};
-use super::place::{Place, invalid};
+use super::object_name::{ObjectName, invalid};
 
 /// Number of bytes in a part. All parts but the last have this size, which some stores require.
 pub(super) const PART_BYTES: usize = 16 << 20;
@@ -73,13 +72,13 @@ impl Upload {
     /// # Errors
     /// Returns an error if the name is invalid, if the store cannot be reached, or if the object exists and `force` is
     /// not given.
-    pub fn create(path: &Path, force: bool) -> io::Result<Upload> {
-        let place = Place::of(path)?;
-        let Store { objects, parts } = connect(&place, Purpose::Write)?;
+    pub fn create(url: &str, force: bool) -> io::Result<Upload> {
+        let name = ObjectName::of(url)?;
+        let Store { objects, parts } = connect(&name, Purpose::Write)?;
         let parts = parts.ok_or_else(|| {
             invalid("is on a web server, which cannot be written to; write to s3://, gs://, az:// or a file")
         })?;
-        Upload::of(objects, parts, place.key()?, force)
+        Upload::of(objects, parts, name.key()?, force)
     }
 
     pub(super) fn of(

@@ -1,9 +1,6 @@
 //! Examines a table's first lines to choose a format, and to suggest another format if most lines are invalid.
 
 use std::fmt;
-use std::path::Path;
-
-use crate::stores::without_query;
 
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -11,6 +8,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use super::cdx::Legend;
 use super::log::shape::is_log;
 use super::{COMMA, Format, Table, cdxj};
+use crate::place::Place;
 use crate::shown::shown;
 
 /// Names of URL columns that are found by default, in lower case.
@@ -30,7 +28,7 @@ pub fn is_url_name(name: &[u8]) -> bool {
 /// Returns a table's format according to its file name and its first line, or `None` for a list, TSV or CSV.
 ///
 /// The operator chose a name that ends with `.tsv` or `.csv`. A line that is a URL suggests no format.
-pub fn format_of(line: &[u8], path: &Path) -> Option<Format> {
+pub fn format_of(line: &[u8], path: &Place) -> Option<Format> {
     let named = format_of_name(path);
     if matches!(named, Some(Format::Tsv | Format::Csv)) {
         return named;
@@ -51,8 +49,8 @@ pub fn format_of(line: &[u8], path: &Path) -> Option<Format> {
 }
 
 /// Returns the format for a file name extension, ignoring a compression extension.
-fn format_of_name(path: &Path) -> Option<Format> {
-    let name = without_query(path).file_name()?.to_string_lossy().to_ascii_lowercase();
+fn format_of_name(path: &Place) -> Option<Format> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let packed = [".gz", ".zst", ".bz2", ".xz"];
     let name = packed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let ends = [

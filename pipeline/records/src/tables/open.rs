@@ -21,7 +21,6 @@
 //! ```
 
 use std::io::{Chain, Cursor, ErrorKind, Read};
-use std::path::PathBuf;
 
 use bumpalo::Bump;
 
@@ -39,6 +38,7 @@ use super::quotes::Escape;
 use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
 use crate::arrow::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
+use crate::place::Place;
 use crate::shown::shown;
 use crate::{Error, Result};
 
@@ -54,7 +54,7 @@ const MAX_SHOWN_LEGEND: usize = 60;
 /// Facts about a table that are known before it is read.
 pub struct Opening {
     /// The path, for messages and for the file name extension.
-    pub path: PathBuf,
+    pub path: Place,
     /// The format, if the user gives it.
     pub format: Option<Format>,
     /// The delimiter between cells, if the user gives it.
@@ -84,7 +84,7 @@ type MessageResult<T> = std::result::Result<T, String>;
 impl Opening {
     /// Opens the table at a path with detected format and URL column.
     #[must_use]
-    pub fn of(path: impl Into<PathBuf>) -> Opening {
+    pub fn of(path: impl Into<Place>) -> Opening {
         let wanted = vec![Wanted { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
         let parts = PartNames::default();

@@ -22,9 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use super::open::{self, Opening};
 use super::{Format, Table};
@@ -35,6 +33,7 @@ use crate::lists;
 use crate::open::Input;
 use crate::parquet::ParquetFile;
 use crate::parquet::urls::{self, Splitting};
+use crate::place::Place;
 use crate::{Error, Result};
 
 /// An open input, before any row is read.
@@ -47,7 +46,7 @@ pub enum Source {
     Arrow(Box<Input>, Splitting),
     /// A pipe, whose content is detected when it is read. The first bytes may arrive late, and other errors must not
     /// wait for them.
-    Pipe(PathBuf, Splitting),
+    Pipe(Place, Splitting),
 }
 
 /// The remaining rows of a table.
@@ -101,10 +100,10 @@ impl Source {
     /// # Errors
     /// Returns an error if the input cannot be opened, if it is neither text, Arrow IPC nor an uncompressed Parquet
     /// file, or if an option for columns is given with text.
-    pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
-        let is_pipe = |path: &Path| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        if path == Path::new("-") || is_pipe(path) {
-            return Ok(Source::Pipe(path.into(), splitting));
+    pub fn open(path: impl Into<Place>, splitting: Splitting) -> Result<Source> {
+        let path = path.into();
+        if path.is_standard() || path.is_special() {
+            return Ok(Source::Pipe(path, splitting));
         }
         Source::of_input(Input::open(path)?, splitting)
     }

@@ -21,10 +21,10 @@ use super::{Awaited, InputPlace, MAX_BLOCK_BYTES, Reader, read_date};
 use crate::bodies::TOO_LARGE;
 use crate::captures::Cell;
 use crate::gzip::{Member, Unpack};
+use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::shown::shown;
 use crate::spill::Rows;
-use crate::stores::{is_remote, join};
 use crate::time::{Zone, read_time, show_time};
 use crate::unpack::Compression;
 use crate::{Error, Item, Result, Sink};
@@ -142,7 +142,7 @@ impl Row {
     }
 
     /// Returns the row's name in messages.
-    fn name(&self, index: &Path) -> String {
+    fn name(&self, index: &Place) -> String {
         format!("{}: row {}: {} at byte {}", index.display(), self.number, self.file(), self.offset)
     }
 }
@@ -156,13 +156,13 @@ fn is_below(file: &[u8]) -> bool {
 
 /// The rows of an index.
 pub(crate) struct Index<'p> {
-    path: &'p Path,
+    path: &'p Place,
     rows: Rows,
 }
 
 impl<'p> Index<'p> {
     /// Creates an index without rows. Rows over the memory limit go to a temporary file.
-    pub fn new(path: &'p Path, redirects: &Redirects) -> Index<'p> {
+    pub fn new(path: &'p Place, redirects: &Redirects) -> Index<'p> {
         Index { path, rows: Rows::new(redirects.scratch().clone()) }
     }
 
@@ -183,7 +183,7 @@ impl<'p> Index<'p> {
     ///
     /// # Errors
     /// Returns an error if a file is unreadable, or if the sink fails. A row without its record is an [`Item::Bad`].
-    pub fn read(self, root: &Path, redirects: &Redirects, place: InputPlace, sink: &mut Sink<'_>) -> Result<bool> {
+    pub fn read(self, root: &Place, redirects: &Redirects, place: InputPlace, sink: &mut Sink<'_>) -> Result<bool> {
         let rows = self.rows.finish()?;
         let mut cursor = rows.cursor()?;
         let mut file: Option<OpenFile<'_>> = None;
@@ -230,7 +230,7 @@ fn joins(batch: &[Row], row: &Row) -> bool {
 
 /// The WARC file that is being read.
 struct OpenFile<'p> {
-    index: &'p Path,
+    index: &'p Place,
     name: Vec<u8>,
     source: Ranged,
     place: InputPlace,
@@ -240,7 +240,7 @@ struct OpenFile<'p> {
 
 impl<'p> OpenFile<'p> {
     /// Opens a row's file.
-    fn open(index: &'p Path, root: &Path, row: &Row, place: InputPlace, rank: u64) -> Result<OpenFile<'p>> {
+    fn open(index: &'p Place, root: &Place, row: &Row, place: InputPlace, rank: u64) -> Result<OpenFile<'p>> {
         let source = open(root, &row.file)
             .map_err(|error| Error::at(index, format!("row {}: {}: {error}", row.number, row.file())))?;
         Ok(OpenFile { index, name: row.file.clone(), source, place, rank, awaited: Awaited::default() })
@@ -323,15 +323,15 @@ impl<'p> OpenFile<'p> {
 /// # Errors
 /// Returns an error if the file is unreadable or is not a regular file, or if a symbolic link on the way to it leaves
 /// `root`. A crawl wrote the name, so it must not select a file elsewhere.
-fn open(root: &Path, name: &[u8]) -> io::Result<Ranged> {
-    let path = join(root, Path::new(String::from_utf8_lossy(name).as_ref()));
-    if is_remote(root) {
+fn open(root: &Place, name: &[u8]) -> io::Result<Ranged> {
+    let place = root.join(Path::new(String::from_utf8_lossy(name).as_ref()));
+    let (Place::Local(root), Place::Local(path)) = (root, &place) else {
         // In a URL, `%2E%2E` is the folder above, and `?` ends the path.
         return match name.iter().any(|byte| b"?#%".contains(byte)) {
             true => Err(io::Error::other("a name with ?, # or % cannot be a part of a URL")),
-            false => Ranged::open(&path),
+            false => Ranged::open(&place),
         };
-    }
+    };
     // The checked path has no links. Only a process that changes the folder at the same time could add one.
     let target = fs::canonicalize(path)?;
     if !target.starts_with(fs::canonicalize(root)?) {
@@ -339,7 +339,7 @@ fn open(root: &Path, name: &[u8]) -> io::Result<Ranged> {
     }
     // Opening a pipe would wait for a writer.
     match fs::metadata(&target)?.is_file() {
-        true => Ranged::open(&target),
+        true => Ranged::open(&Place::Local(target)),
         false => Err(io::Error::other("is not a regular file")),
     }
 }

@@ -47,7 +47,6 @@ pub mod redirects;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
-use std::path::Path;
 
 use reptile::capture::{Capture, Time};
 use reptile::limits::MAX_BODY_BYTES;
@@ -55,6 +54,7 @@ use reptile::{Origin, Truncation};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::gzip::Unpack;
+use super::place::Place;
 use super::robots_url::RobotsUrl;
 use super::shown::shown;
 use super::time::{MAX_TIME_BYTES, Zone, read_time};
@@ -108,7 +108,7 @@ const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 /// Returns an error if the file cannot be read to its end. A damaged record is an [`Item::Bad`] if the next record's
 /// start is known, or with `searches`.
 pub(crate) fn read(
-    path: &Path,
+    path: &Place,
     source: impl Unpack,
     searches: bool,
     redirects: &Redirects,
@@ -150,7 +150,7 @@ pub struct InputPlace {
 
 /// A reader for one file.
 struct Reader<'p, R> {
-    path: &'p Path,
+    path: &'p Place,
     /// Returns a record's name by its number.
     name_of: &'p dyn Fn(u64) -> String,
     records: Records<R>,
@@ -415,7 +415,7 @@ pub fn fault_of(damage: &Damage) -> &'static str {
 }
 
 /// Returns the error for a file that cannot be read to its end.
-pub fn unread(path: &Path, damage: &Damage) -> Error {
+pub fn unread(path: &Place, damage: &Damage) -> Error {
     Error::at(path, format!("record {}: {}: {}", damage.number, fault_of(damage), damage.detail))
 }
 

@@ -33,7 +33,6 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::GzEncoder;
@@ -43,7 +42,8 @@ use super::records::{Damage, Next, Record, Records, stopped};
 use crate::gzip::ahead::{Ahead, Chunks, WholeMember};
 use crate::gzip::{Member, Unpack, has_more, skip_to_member};
 use crate::pages::start_bytes;
-use crate::stores::{Object, Reader, is_remote};
+use crate::place::Place;
+use crate::stores::{Object, Reader};
 use crate::unpack::READ_BYTES;
 use crate::unpack::START_BYTES;
 
@@ -146,10 +146,10 @@ impl ArchiveBytes {
     ///
     /// # Errors
     /// Returns an error if it does not exist or is unreadable.
-    pub fn open(path: &Path) -> io::Result<ArchiveBytes> {
-        Ok(ArchiveBytes(match is_remote(path) {
-            true => Source::Object(Chunks::new(WholeStart::new(Object::open(path)?.into_reader()))),
-            false => Source::File(Chunks::new(WholeStart::new(File::open(path)?))),
+    pub fn open(place: &Place) -> io::Result<ArchiveBytes> {
+        Ok(ArchiveBytes(match place {
+            Place::Remote(url) => Source::Object(Chunks::new(WholeStart::new(Object::open(url)?.into_reader()))),
+            Place::Local(path) => Source::File(Chunks::new(WholeStart::new(File::open(path)?))),
         }))
     }
 

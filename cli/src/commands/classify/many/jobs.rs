@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use reptile_records::stores::{exists, is_remote, join};
+use reptile_records::place::Place;
 use reptile_records::trees::NamedFile;
 
 use super::super::Args;
@@ -19,16 +19,16 @@ use crate::same_file::{is_same_place, refuse_links, refuse_overwriting};
 /// A list and its output.
 #[derive(Clone)]
 pub struct Job {
-    pub list: PathBuf,
+    pub list: Place,
     /// The output file, or with `--rows-per-file` the file that its parts are named after.
-    pub file: PathBuf,
+    pub file: Place,
     /// Whether the output has several parts.
     has_parts: bool,
 }
 
 impl Job {
     /// Returns the output file, or the part with this number.
-    pub fn part(&self, number: u32) -> PathBuf {
+    pub fn part(&self, number: u32) -> Place {
         if !self.has_parts {
             return self.file.clone();
         }
@@ -41,7 +41,7 @@ impl Job {
     ///
     /// # Errors
     /// Returns an error that names the link, or if the folder cannot be listed.
-    pub fn refuse_links(&self, folder: &Path, follows: bool) -> Result<()> {
+    pub fn refuse_links(&self, folder: &Place, follows: bool) -> Result<()> {
         // The folder of the parts is checked before it is listed.
         refuse_links(folder, &self.part(0), follows)?;
         let existing = self.existing()?.into_iter().map(|(_, file)| file);
@@ -58,7 +58,7 @@ impl Job {
     /// Returns an error if there is such an output.
     pub fn refuse_other_form(&self) -> Result<()> {
         let other = Job { has_parts: !self.has_parts, ..self.clone() }.part(0);
-        let is_there = |path: &Path| exists(path).map_err(|error| Failure::at(path, error));
+        let is_there = |path: &Place| path.exists().map_err(|error| Failure::at(path, error));
         if !is_same_place(&other, &self.list) && is_there(&other)? && is_there(&build_record::hidden_path_of(&other)?)?
         {
             let message = "is the output of a run with another --rows-per-file; remove its files and records first";
@@ -71,13 +71,13 @@ impl Job {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be listed.
-    pub fn existing(&self) -> Result<Vec<(u32, PathBuf)>> {
+    pub fn existing(&self) -> Result<Vec<(u32, Place)>> {
         if !self.has_parts {
-            let is_there = exists(&self.file).map_err(|error| Failure::at(&self.file, error))?;
+            let is_there = self.file.exists().map_err(|error| Failure::at(&self.file, error))?;
             return Ok(if is_there { vec![(0, self.file.clone())] } else { Vec::new() });
         }
         let (stem, ending) = self.split();
-        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let folder = self.file.local().and_then(Path::parent).unwrap_or(Path::new("."));
         let fail = |error| Failure::at(folder, error);
         let mut parts = Vec::new();
         let entries = match fs::read_dir(folder) {
@@ -90,7 +90,7 @@ impl Job {
             let number = name.to_str().and_then(|name| name.strip_prefix(&*stem)?.strip_suffix(&*ending));
             let number = number.and_then(|number| number.strip_prefix('-')).filter(|number| number.len() >= 5);
             if let Some(number) = number.and_then(|number| number.parse().ok()) {
-                parts.push((number, folder.join(name)));
+                parts.push((number, folder.join(name).into()));
             }
         }
         parts.sort();
@@ -116,8 +116,8 @@ fn concat(parts: &[&str]) -> OsString {
 ///
 /// # Errors
 /// Returns an error if it is not a regular file.
-fn refuse_special(list: &Path) -> Result<()> {
-    if list == Path::new("-") {
+fn refuse_special(list: &Place) -> Result<()> {
+    if list.is_standard() {
         return Err(Failure::new("--output-folder cannot name a file after standard input; give the lists as files"));
     }
     if list.metadata().is_ok_and(|found| !found.is_file()) {
@@ -127,10 +127,8 @@ fn refuse_special(list: &Path) -> Result<()> {
 }
 
 /// Creates the folder unless it exists. Remote folders need not be created.
-pub fn create(folder: &Path) -> Result<()> {
-    if is_remote(folder) {
-        return Ok(());
-    }
+pub fn create(folder: &Place) -> Result<()> {
+    let Place::Local(folder) = folder else { return Ok(()) };
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         created => created.map_err(|error| Failure::at(folder, format!("the folder cannot be created: {error}"))),
@@ -141,21 +139,21 @@ pub fn create(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if a file or its record would replace the set, a list, or another list's file.
-pub fn jobs(args: &Args, lists: Vec<NamedFile>, folder: &Path, failures: &mut Failures) -> Result<Vec<Job>> {
-    let mut outputs: HashMap<PathBuf, PathBuf> = HashMap::new();
+pub fn jobs(args: &Args, lists: Vec<NamedFile>, folder: &Place, failures: &mut Failures) -> Result<Vec<Job>> {
+    let mut outputs: HashMap<Place, Place> = HashMap::new();
     let mut jobs = Vec::new();
     let has_parts = args.written.rows_per_file().is_some();
-    if has_parts && is_remote(folder) {
+    if has_parts && folder.is_remote() {
         return Err(Failure::at(folder, "--rows-per-file: requires a local folder"));
     }
     for NamedFile { path: list, name } in lists {
         let name = output_name(name, args.written.ending());
-        let job = Job { list, file: join(folder, &name), has_parts };
-        if job.has_parts && job.file.to_str().is_none() {
+        let job = Job { list, file: folder.join(&name), has_parts };
+        if job.has_parts && job.file.as_os_str().to_str().is_none() {
             return Err(Failure::at(&job.list, "--rows-per-file: the name is not UTF-8, so it cannot be numbered"));
         }
         for path in [job.part(0), build_record::hidden_path_of(&job.part(0))?] {
-            refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
+            refuse_overwriting(&path, args.lists.iter().chain([&args.set]))?;
             if let Some(other) = outputs.insert(path.clone(), job.list.clone()) {
                 let message = format!("would be the file for both {} and {}", other.display(), job.list.display());
                 return Err(Failure::at(&path, message));
@@ -202,10 +200,10 @@ mod tests {
         ] {
             let found = output_name(name.into(), ending);
             assert_eq!(found, Path::new(file));
-            let mut job = Job { list: name.into(), file: found, has_parts: true };
-            assert_eq!(job.part(7), Path::new(part));
+            let mut job = Job { list: name.into(), file: found.into(), has_parts: true };
+            assert_eq!(job.part(7), Place::from(part));
             job.has_parts = false;
-            assert_eq!(job.part(0), Path::new(file));
+            assert_eq!(job.part(0), Place::from(file));
         }
     }
 }

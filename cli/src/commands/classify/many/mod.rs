@@ -8,7 +8,7 @@ mod jobs;
 mod record;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
 use self::record::{Record, made_before};
@@ -23,7 +23,7 @@ use crate::outputs::summary::{Summary, grouped};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState};
 use crate::same_file::{is_same_place, refuse_inside, refuse_overwriting};
-use reptile_records::stores::{exists, is_remote};
+use reptile_records::place::Place;
 use reptile_records::text::printable;
 
 /// Decides each list, and writes its file.
@@ -31,7 +31,7 @@ use reptile_records::text::printable;
 /// # Errors
 /// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or if deciding a
 /// list fails. Files of earlier lists are kept.
-pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
+pub fn run(args: &Args, folder: &Place, run: &Run) -> Result<Exit> {
     refuse_inside(folder, &args.lists)?;
     let lists = args.files_from.expand_named(&args.lists)?;
     let args = &Args { lists: lists.iter().map(|list| list.path.clone()).collect(), ..args.clone() };
@@ -43,7 +43,7 @@ pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
 }
 
 /// Decides the list of each job. Lists that cannot be read go to `failures`.
-fn run_all(args: &Args, jobs: &[Job], folder: &Path, run: &Run, failures: &mut Failures) -> Result<Exit> {
+fn run_all(args: &Args, jobs: &[Job], folder: &Place, run: &Run, failures: &mut Failures) -> Result<Exit> {
     for job in jobs {
         job.refuse_links(folder, args.follow_links)?;
         job.refuse_other_form()?;
@@ -55,9 +55,9 @@ fn run_all(args: &Args, jobs: &[Job], folder: &Path, run: &Run, failures: &mut F
             }
         }
     }
-    let files: Vec<PathBuf> = jobs.iter().map(|job| job.part(0)).chain(args.report.clone()).collect();
-    let inputs = args.lists.iter().chain([&args.set]).map(PathBuf::as_path);
-    run.check_metrics_path(inputs, files.iter().map(PathBuf::as_path))?;
+    let files: Vec<Place> = jobs.iter().map(|job| job.part(0)).chain(args.report.clone()).collect();
+    let inputs = args.lists.iter().chain([&args.set]);
+    run.check_metrics_path(inputs, files.iter())?;
     let page = page(args, jobs)?;
     let settings = Settings::open(args, run)?;
     let (mut written, mut done, mut is_bad, mut all) = (0_u64, 0_u64, settings.any_bad, None);
@@ -107,7 +107,7 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
     if let Some(kept) = kept(&mut args, job, settings, &input, &existing, run)? {
         return Ok(kept);
     }
-    if let Some(parent) = job.file.parent().filter(|_| !is_remote(&job.file)) {
+    if let Some(parent) = job.file.local().and_then(Path::parent) {
         fs::create_dir_all(parent).map_err(|error| Failure::at(parent, error))?;
     }
     let (mut files, mut recorded) = (0, None);
@@ -149,13 +149,13 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
 }
 
 /// Removes a file that this program has written, according to its record.
-fn remove_with_record(file: &Path) -> Result<()> {
+fn remove_with_record(file: &Place) -> Result<()> {
     let record = build_record::hidden_path_of(file)?;
-    if !exists(&record).map_err(|error| Failure::at(&record, error))? {
+    if !record.exists().map_err(|error| Failure::at(&record, error))? {
         note(format_args!("{}: is not a part of the output, and has no record; it stays", file.display()));
         return Ok(());
     }
-    for path in [file, &record] {
+    for path in [file, &record].into_iter().filter_map(|place| place.local()) {
         fs::remove_file(path).map_err(|error| Failure::at(path, format!("cannot be removed: {error}")))?;
     }
     Ok(())
@@ -177,7 +177,7 @@ fn kept(
     job: &Job,
     settings: &Settings,
     input: &InputState,
-    existing: &[(u32, PathBuf)],
+    existing: &[(u32, Place)],
     run: &Run,
 ) -> Result<Option<Outcome>> {
     let mut records = Vec::new();
@@ -215,7 +215,7 @@ fn kept(
 /// Returns an error if it would replace the set, a list, or a list's file, or cannot be written.
 fn page(args: &Args, jobs: &[Job]) -> Result<Report> {
     let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
-    refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
+    refuse_overwriting(path, args.lists.iter().chain([&args.set]))?;
     for job in jobs {
         let file = job.part(0);
         if is_same_place(path, &file) || is_same_place(path, &build_record::hidden_path_of(&file)?) {
@@ -246,7 +246,7 @@ fn together(all: Option<Decided>, next: Decided) -> Decided {
 fn complete_page(
     page: Report,
     args: &Args,
-    folder: &Path,
+    folder: &Place,
     settings: &Settings,
     all: Option<&Decided>,
     (decided, done): (u64, u64),

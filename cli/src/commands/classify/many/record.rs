@@ -1,9 +1,6 @@
 //! `.FILE.made.json`: a verdict file's lineage. `--resume` keeps a file if its record agrees with the record that this
 //! run would write.
 
-use std::path::Path;
-
-use reptile_records::stores::exists;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
@@ -12,6 +9,7 @@ use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage};
+use reptile_records::place::Place;
 
 /// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
@@ -35,10 +33,10 @@ pub fn made_before(
     args: &Args,
     settings: &Settings,
     input: &InputState,
-    file: &Path,
+    file: &Place,
     run: &Run,
 ) -> Result<Option<Record>> {
-    if args.resume.is_none() || !exists(file).map_err(|error| Failure::at(file, error))? {
+    if args.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;

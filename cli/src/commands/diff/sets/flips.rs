@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 
 use reptile::Verdict;
 use reptile::contents::{Agent, Explanation, FormatError, Set};
@@ -19,6 +18,7 @@ use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::agents_of;
 use crate::url_list::each_url;
+use reptile_records::place::Place;
 use reptile_records::text::{pasteable, printable};
 
 /// Maximum number of an origin's product tokens that a URL is decided for, in addition to `*`: the first in byte order.
@@ -41,7 +41,12 @@ struct Flip {
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
-pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+pub fn compare(
+    args: &Args,
+    pair: &mut Pair<'_>,
+    list: &Place,
+    out: &mut impl Write,
+) -> std::result::Result<bool, Stop> {
     let mut given = Vec::new();
     for resolved in agents_of(pair.new, &args.agents)? {
         let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];

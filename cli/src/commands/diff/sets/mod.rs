@@ -8,7 +8,6 @@ mod flips;
 
 use std::collections::BinaryHeap;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use reptile::Origin;
 use reptile::contents::{OriginRecord, Set};
@@ -23,6 +22,7 @@ use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
 use crate::sets::Loaded;
+use reptile_records::place::Place;
 
 /// Maximum number of origins listed per kind: the first in host order. All are counted.
 const MAX_LISTED: usize = 1000;
@@ -92,13 +92,13 @@ struct Pair<'s> {
 /// # Errors
 /// Returns an error if a set or the list of URLs cannot be read, if the sets cannot be compared, or the output cannot
 /// be written.
-pub fn run(args: &Args, new: &Path) -> Result<Exit> {
+pub fn run(args: &Args, new: &Place) -> Result<Exit> {
     if args.dialect.is_some() {
         return Err(Failure::new("--dialect is for robots.txt files; a set has the dialect that it was made with"));
     }
     let loaded = [Loaded::open_set(&args.old)?, Loaded::open_set(new)?];
     let sets = [loaded[0].set()?, loaded[1].set()?];
-    for (loaded, path) in loaded.iter().zip([args.old.as_path(), new]) {
+    for (loaded, path) in loaded.iter().zip([&args.old, new]) {
         loaded.set()?.verify_checksums().map_err(|error| damaged(path, &error))?;
     }
     let dialects = [sets[0].dialect(), sets[1].dialect()];

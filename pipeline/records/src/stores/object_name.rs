@@ -1,12 +1,10 @@
-//! Remote names: `s3://BUCKET/KEY` and others, split into a store and a key.
+//! The URLs of objects, such as `s3://BUCKET/KEY`, split into a store and a key.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
 use object_store::path::Path as Key;
 use url::Url;
 
-use super::is_remote_folder;
 use crate::redacted::remember;
 
 /// The kind of a store.
@@ -26,9 +24,9 @@ pub enum Kind {
 const AZURE_HOSTS: [&str; 4] =
     [".blob.core.windows.net", ".dfs.core.windows.net", ".blob.fabric.microsoft.com", ".dfs.fabric.microsoft.com"];
 
-/// A remote name.
+/// The parts of an object's URL.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ObjectName {
     pub kind: Kind,
     /// The name's part up to the bucket or container and its slash. The whole name for a web server, which has no
     /// buckets.
@@ -37,21 +35,20 @@ pub struct Place {
     pub key: String,
 }
 
-impl Place {
-    /// Splits a name.
+impl ObjectName {
+    /// Splits a URL.
     ///
     /// # Errors
-    /// Returns an error if the name is not valid for its scheme, or contains a user name or a password.
-    pub fn of(path: &Path) -> io::Result<Place> {
-        let name = path.to_str().ok_or_else(|| invalid("is not UTF-8, which the names of objects are"))?;
-        remember(name);
-        let (scheme, rest) = name.split_once("://").ok_or_else(|| invalid("has no scheme"))?;
+    /// Returns an error if the URL is not valid for its scheme, or contains a user name or a password.
+    pub fn of(url: &str) -> io::Result<ObjectName> {
+        remember(url);
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| invalid("has no scheme"))?;
         let scheme = scheme.to_ascii_lowercase();
         let kind = match &*scheme {
             "s3" | "s3a" => Kind::S3,
             "gs" => Kind::Google,
             "az" | "adl" | "azure" | "abfs" | "abfss" => Kind::Azure,
-            "https" | "http" => return Place::of_web(name, rest),
+            "https" | "http" => return ObjectName::of_web(url, rest),
             _ => return Err(invalid("has an unknown scheme")),
         };
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -59,10 +56,10 @@ impl Place {
         if bucket.is_empty() || bucket.contains(['?', '#', ':']) || (bucket.contains('@') && !is_account) {
             return Err(invalid("expected a bucket or a container after ://, without a port, a user or a query"));
         }
-        Ok(Place { kind, root: format!("{scheme}://{bucket}/"), key: key.into() })
+        Ok(ObjectName { kind, root: format!("{scheme}://{bucket}/"), key: key.into() })
     }
 
-    fn of_web(name: &str, rest: &str) -> io::Result<Place> {
+    fn of_web(name: &str, rest: &str) -> io::Result<ObjectName> {
         let url = Url::parse(name).map_err(|error| invalid(format!("is not a URL: {error}")))?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if authority.contains('@') {
@@ -74,9 +71,13 @@ impl Place {
             let path = url.path().trim_start_matches('/');
             let (container, key) = path.split_once('/').unwrap_or((path, ""));
             let key = Key::from_url_path(key).map_err(|error| invalid(error.to_string()))?;
-            return Ok(Place { kind: Kind::Azure, root: format!("https://{host}/{container}/"), key: key.to_string() });
+            return Ok(ObjectName {
+                kind: Kind::Azure,
+                root: format!("https://{host}/{container}/"),
+                key: key.to_string(),
+            });
         }
-        Ok(Place { kind: Kind::Web, root: name.into(), key: String::new() })
+        Ok(ObjectName { kind: Kind::Web, root: name.into(), key: String::new() })
     }
 
     /// Returns the object's key.
@@ -86,7 +87,7 @@ impl Place {
     pub fn key(&self) -> io::Result<Key> {
         let is_folder = self.key.is_empty() || self.key.ends_with('/');
         match self.kind {
-            Kind::Web if is_remote_folder(Path::new(&self.root)) => {
+            Kind::Web if self.root.ends_with('/') => {
                 Err(invalid("names a folder, and web servers have no lists of files; name the files"))
             }
             Kind::Web => Ok(Key::default()),
@@ -95,8 +96,8 @@ impl Place {
         }
     }
 
-    /// Returns the name of another object in the same bucket.
-    pub fn name_of(&self, key: &Key) -> String {
+    /// Returns the URL of another object in the same bucket.
+    pub fn url_of(&self, key: &Key) -> String {
         format!("{}{key}", self.root)
     }
 }
@@ -138,8 +139,8 @@ mod tests {
             ("abfss://c:p@a.dfs.core.windows.net/k", None),
             ("ftp://h/a", None),
         ] {
-            let found = Place::of(Path::new(name));
-            let found = found.as_ref().ok().map(|place| (place.kind, &*place.root, &*place.key));
+            let found = ObjectName::of(name);
+            let found = found.as_ref().ok().map(|name| (name.kind, &*name.root, &*name.key));
             assert_eq!(found, expected, "{name}");
         }
     }
@@ -149,7 +150,7 @@ mod tests {
         let name = "https://h/a.csv?X-Amz-Signature=12345";
         let text = format!("{name}: 3 rows; see {name}");
         assert_eq!(without_secrets(&text), text);
-        Place::of(Path::new(name)).unwrap();
+        ObjectName::of(name).unwrap();
         let shown = "https://h/a.csv?X-Amz-Signature=***";
         assert_eq!(without_secrets(&text), format!("{shown}: 3 rows; see {shown}"));
     }
@@ -166,8 +167,8 @@ mod tests {
             ("https://h/a", true),
             ("https://h/", false),
         ] {
-            let place = Place::of(Path::new(name)).unwrap();
-            assert_eq!(place.key().is_ok(), is_key, "{name}");
+            let object = ObjectName::of(name).unwrap();
+            assert_eq!(object.key().is_ok(), is_key, "{name}");
         }
     }
 }
