@@ -466,25 +466,18 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 type Choice<T> = (&'static str, T, &'static str);
 
 /// The formats of URL tables.
-const TABLE_FORMATS: [Choice<tables::Format>; 10] = [
-    ("list", tables::Format::List, "A URL on each line"),
-    ("tsv", tables::Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
-    ("csv", tables::Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
-    ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
-    ("cdx", tables::Format::Cdx, "A classic web archive index: a legend such as \" CDX N b a\" in the first line"),
-    ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
-    (
-        "log",
-        tables::Format::Log,
-        "An access log with a line for each request, in the common or combined format or in --log-format",
-    ),
-    (
-        "json-log",
-        tables::Format::JsonLog,
-        "An access log in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it",
-    ),
-    ("parquet", tables::Format::Parquet, "A Parquet file"),
-    ("arrow", tables::Format::Arrow, "Arrow IPC, a file (Feather version 2) or a stream"),
+const TABLE_FORMATS: [(&str, tables::Format); 11] = [
+    ("list", tables::Format::List),
+    ("tsv", tables::Format::Tsv),
+    ("csv", tables::Format::Csv),
+    ("jsonl", tables::Format::Jsonl),
+    (NDJSON, tables::Format::Jsonl),
+    ("cdx", tables::Format::Cdx),
+    ("cdxj", tables::Format::Cdxj),
+    ("log", tables::Format::Log),
+    ("json-log", tables::Format::JsonLog),
+    ("parquet", tables::Format::Parquet),
+    ("arrow", tables::Format::Arrow),
 ];
 
 /// The formats of answers.
@@ -558,9 +551,9 @@ fn choices<T: Copy + Send + Sync + 'static>(values: &'static [Choice<T>]) -> imp
     PossibleValuesParser::new(values.iter().map(named)).try_map(move |name| find(name).ok_or("no such value"))
 }
 
-/// Returns a parser for the format of a URL table.
-pub fn table_formats() -> impl TypedValueParser<Value = tables::Format> {
-    choices(&TABLE_FORMATS)
+/// Returns the format of a URL table with this name.
+pub fn table_format(name: &str) -> Option<tables::Format> {
+    TABLE_FORMATS.iter().find(|(known, _)| *known == name).map(|&(_, format)| format)
 }
 
 /// Returns a parser for the format of answers.

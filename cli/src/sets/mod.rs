@@ -119,18 +119,6 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Copies a set file into memory with large pages, instead of mapping it. A newly compiled set is not copied.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or does not fit into memory.
-    pub fn in_large_pages(self) -> Result<Loaded> {
-        if let Bytes::Compiled(_) = self.bytes {
-            return Ok(self);
-        }
-        let copy = map::copy(&self.path)?;
-        Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
-    }
-
     /// Returns whether a path is a set file, by its first bytes.
     ///
     /// # Errors

@@ -114,7 +114,7 @@ impl Counts {
 pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Result<Exit> {
     let start = std::time::Instant::now();
     let robots = || Inputs::Named(std::slice::from_ref(args.robots()));
-    let compile = |dialect| Temporary::new(&compiled(args, dialect, one_for_all, robots())?);
+    let compile = |dialect| Temporary::new(&compiled(dialect, one_for_all, robots())?);
     let maps = ALL.into_iter().map(compile).collect::<crate::error::Result<Vec<_>>>()?;
     let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<crate::error::Result<Vec<_>>>()?;
     let mut total = Counts::new();

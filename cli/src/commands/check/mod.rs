@@ -142,7 +142,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
+    let bytes = compiled(dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 
     let checker =
@@ -191,7 +191,7 @@ fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
 }
 
 /// Returns the set that decides the rows, without other directives.
-fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
+fn compiled(dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
     let options = CompileOptions {
         set: SetOptions {
             dialect: Some(dialect),

@@ -1,7 +1,7 @@
 //! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, or all of them with `--add-columns` and
 //! `--only`.
 
-use super::Args;
+use super::plan::{InputFormat, List, Plan};
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
 use crate::outputs::sink::Kept;
@@ -15,8 +15,8 @@ use reptile_records::tables::source::Source;
 ///
 /// # Errors
 /// Returns an error if a column is missing or cannot be kept, or if the options do not fit the format of URLS.
-pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format)>> {
-    let written = &args.written;
+pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<(Kept, Format)>> {
+    let written = &plan.written;
     let named = written.keep_columns();
     if named.is_none() && !written.has_rows() {
         return Ok(None);
@@ -38,14 +38,14 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format
                 return expected("Parquet", ".parquet", "parquet");
             }
             let places = selection.places(&file.field_names());
-            let places = places.map_err(|error| Failure::at(&args.urls, format!("{option}: {error}")))?;
+            let places = places.map_err(|error| Failure::at(&list.urls, format!("{option}: {error}")))?;
             Ok(Some((Kept::Parquet(parquet::kept::Kept::new(file, &places)?), Format::Parquet)))
         }
         // The content of a pipe is not known yet.
-        Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => Ok(None),
+        Source::Pipe(..) if named.is_none() && plan.input_format.as_ref().map(InputFormat::table) != Some(tables::Format::Arrow) => Ok(None),
         Source::Arrow(..) | Source::Pipe(..) => {
             let format = match has_rows {
-                true => args.output.as_ref().and_then(format_of).filter(|&format| is_arrow(format)),
+                true => list.output.as_ref().and_then(format_of).filter(|&format| is_arrow(format)),
                 false => Some(written.format()),
             };
             let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
@@ -58,7 +58,7 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format
         }
         Source::Text(_) => match named {
             Some(_) => Err(Failure::at(
-                &args.urls,
+                &list.urls,
                 "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text",
             )),
             None => Ok(None),
@@ -78,10 +78,10 @@ pub fn queue(kept: &Option<(Kept, Format)>) -> Option<KeptRows> {
 ///
 /// # Errors
 /// Returns an error if the table is Arrow IPC and its rows should be kept.
-pub fn refuse_unkept(args: &Args, table: tables::Format) -> Result<()> {
-    if table != tables::Format::Arrow || !args.written.has_rows() {
+pub fn refuse_unkept(plan: &Plan, list: &List, table: tables::Format) -> Result<()> {
+    if table != tables::Format::Arrow || !plan.written.has_rows() {
         return Ok(());
     }
-    let option = args.written.option_for_rows();
-    Err(Failure::at(&args.urls, format!("{option}: is Arrow IPC from a pipe; also give --input-format arrow")))
+    let option = plan.written.option_for_rows();
+    Err(Failure::at(&list.urls, format!("{option}: is Arrow IPC from a pipe; also give --input-format arrow")))
 }
