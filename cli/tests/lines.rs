@@ -7,7 +7,7 @@ use support::Folder;
 #[test]
 fn sets_without_line_numbers_report_line_0() {
     let folder = Folder::with_set();
-    folder.run(&["compile", "--no-lines", "-o", "bare", "robots"]).says(0, &[]);
+    folder.run(&["compile", "--omit", "lines", "-o", "bare", "robots"]).says(0, &[]);
     assert!(folder.read("bare").len() < folder.read("set").len());
     folder.run(&["verify", "--deep", "bare"]).says(0, &[]);
     let urls = b"http://a.example/private/1\nhttp://a.example/private/open\nhttp://c.example:8080/x\n";

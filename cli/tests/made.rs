@@ -114,7 +114,7 @@ fn a_record_is_replaced_only_with_force_and_its_set() {
     // Through a link, the record is next to the link's target.
     std::fs::create_dir(folder.path("links")).unwrap();
     std::os::unix::fs::symlink("../set", folder.path("links/link")).unwrap();
-    folder.run(&["compile", "--force", "-o", "links/link", "robots", "--no-other"]).says(0, &[]);
+    folder.run(&["compile", "--force", "-o", "links/link", "robots", "--omit", "other"]).says(0, &[]);
     assert_eq!(record(&folder, "set.made.json")["options"]["no_other"], true);
     assert!(
         folder.run(&["inspect", "links/link"]).says(0, &[]).text().starts_with("made by                   reptile ")
