@@ -494,7 +494,11 @@ const ANSWER_FORMATS: [Choice<Format>; 6] = [
 const COLUMNS: [Choice<ColumnChoice>; 12] = [
     ("url", ColumnChoice::One(Column::Url), "The URL as given, with %XX for characters that a terminal interprets"),
     ("verdict", ColumnChoice::One(Column::Verdict), "allow, disallow, unknown or invalid"),
-    ("line", ColumnChoice::One(Column::Line), "The deciding rule's line; 0 if no rule decides, or the set has no line numbers"),
+    (
+        "line",
+        ColumnChoice::One(Column::Line),
+        "The deciding rule's line; 0 if no rule decides, or the set has no line numbers",
+    ),
     ("rule", ColumnChoice::One(Column::Rule), "The deciding rule; empty if no rule decides"),
     ("group", ColumnChoice::One(Column::Group), "Whether a group names the crawler: named, default or none"),
     (
@@ -502,12 +506,36 @@ const COLUMNS: [Choice<ColumnChoice>; 12] = [
         ColumnChoice::One(Column::Reason),
         "The reason: \"rule\", \"no rule matches\", or the fetch outcome; with --scope also the deciding origin",
     ),
-    ("agent", ColumnChoice::One(Column::Agent), "The crawler; with --agent-column the row's own, empty if the row names none"),
-    ("ruleset", ColumnChoice::One(Column::Ruleset), "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
-    ("capture_time", ColumnChoice::One(Column::CaptureTime), "The deciding capture's fetch time in UTC; empty if unknown"),
-    ("mask", ColumnChoice::One(Column::Mask), "The agents refused the fetch or --purpose, as bits: 1 for the first, 2, 4 ..., at most 64"),
-    ("refused", ColumnChoice::One(Column::Refused), "The names of these agents joined by ; or as a list in JSON Lines, Parquet and Arrow"),
-    ("any-of", ColumnChoice::AnyOf, "The last column: one verdict for all agents, disallow if any of them is disallowed"),
+    (
+        "agent",
+        ColumnChoice::One(Column::Agent),
+        "The crawler; with --agent-column the row's own, empty if the row names none",
+    ),
+    (
+        "ruleset",
+        ColumnChoice::One(Column::Ruleset),
+        "The deciding ruleset's number, as `inspect` shows it; empty if there is none",
+    ),
+    (
+        "capture_time",
+        ColumnChoice::One(Column::CaptureTime),
+        "The deciding capture's fetch time in UTC; empty if unknown",
+    ),
+    (
+        "mask",
+        ColumnChoice::One(Column::Mask),
+        "The agents refused the fetch or --purpose, as bits: 1 for the first, 2, 4 ..., at most 64",
+    ),
+    (
+        "refused",
+        ColumnChoice::One(Column::Refused),
+        "The names of these agents joined by ; or as a list in JSON Lines, Parquet and Arrow",
+    ),
+    (
+        "any-of",
+        ColumnChoice::AnyOf,
+        "The last column: one verdict for all agents, disallow if any of them is disallowed",
+    ),
 ];
 
 /// A column that a user can choose.
@@ -525,7 +553,6 @@ const USAGE_SOURCES: [Choice<Sources>; 3] = [
     ("content-signal", Sources::Signals, "Content-Signal lines"),
     ("both", Sources::Both, "The most restrictive of both"),
 ];
-
 
 /// The origins that may decide a URL.
 const SCOPES: [Choice<Scope>; 4] = [

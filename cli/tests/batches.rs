@@ -246,8 +246,7 @@ fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-const CLASSIFY: [&str; 9] =
-    ["classify", "set", "--agent", "bot-a", "--agent", "nobody", "--agent", "nothing", "-o"];
+const CLASSIFY: [&str; 9] = ["classify", "set", "--agent", "bot-a", "--agent", "nobody", "--agent", "nothing", "-o"];
 
 #[test]
 fn one_corrupt_list_among_twenty_is_listed_and_resume_retries_it() {
@@ -347,7 +346,9 @@ fn parts_hold_at_most_the_given_rows_and_resume_keeps_all_or_none() {
     folder.write("rows.csv", "url,n\nhttp://a.example/,1\n");
     let args = [&CLASSIFY[..3], &["bot-a", "rows.csv", "-o", "o/", "--rows-per-file", "9"]].concat();
     folder.run(&[&args[..], &["--add-columns"]].concat()).says(2, &["--rows-per-file: --add-columns and --only"]);
-    folder.run(&["classify", "set", "--agent", "x", "--rows-per-file", "9"]).says(2, &["--rows-per-file: requires -o DIR/"]);
+    folder
+        .run(&["classify", "set", "--agent", "x", "--rows-per-file", "9"])
+        .says(2, &["--rows-per-file: requires -o DIR/"]);
     folder.run(&[&CLASSIFY[..], &["o/", "a.txt", "--rows-per-file", "0"]].concat()).says(2, &["invalid value '0'"]);
 }
 

@@ -141,7 +141,17 @@ const VISITS: &str = "when,url,note\n\
 fn rows_are_decided_by_the_rules_at_their_time() {
     let folder = folder_with(&["--by-time"]);
     folder.write("visits.csv", VISITS);
-    let run = folder.run(&["classify", "set", "visits.csv", "--at", "{when}", "--agent", "x", "--columns", "url,verdict,reason"]);
+    let run = folder.run(&[
+        "classify",
+        "set",
+        "visits.csv",
+        "--at",
+        "{when}",
+        "--agent",
+        "x",
+        "--columns",
+        "url,verdict,reason",
+    ]);
     let run =
         run.says(0, &["visits.csv:10: no time in column 1 (\"when\")", "invalid: no time in column 1 (\"when\") 2\n"]);
     let copy = "rule of the last good copy, now 503";

@@ -203,11 +203,8 @@ fn rejects_writes_invalid_rows_to_a_file() {
     }
     folder.write("big", "https://a.example/\nx\n".repeat(300_000));
     classify(&folder, "big", &["--agent", "x", "--rejects", "bad.gz", "--columns", "verdict"]).says(0, &[]);
-    let run = classify(
-        &folder,
-        "bad.gz",
-        &["--agent", "x", "--input-format", "tsv", "--url", "3", "--columns", "verdict"],
-    );
+    let run =
+        classify(&folder, "bad.gz", &["--agent", "x", "--input-format", "tsv", "--url", "3", "--columns", "verdict"]);
     // The first row is read as the header.
     run.says(1, &["lines 299,999", "invalid 299,999"]);
 }

@@ -309,7 +309,8 @@ fn rows_by_time_report_the_capture_of_a_set_for_that_time() {
 fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let folder = Folder::with_set();
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
-    let found = run(&folder, URLS, &["--columns", "verdict,mask", "--treat", "unknown=disallow", "--treat", "invalid=allow"]);
+    let found =
+        run(&folder, URLS, &["--columns", "verdict,mask", "--treat", "unknown=disallow", "--treat", "invalid=allow"]);
     let found = found.says(0, &[counts, "unknown, written as disallow 1\n", "invalid, written as allow 1\n"]);
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
@@ -322,7 +323,9 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     assert_eq!(rows.lines().nth(4), Some("allow\tno robots.txt is known\tallow\tno robots.txt is known\tallow"));
     assert_eq!(rows.lines().nth(5), Some("invalid\tno URL\tinvalid\tno URL\tinvalid"));
     assert_eq!(String::from_utf8(folder.read("bad")).unwrap(), "6\tno http, https or ftp URL\tnot a URL\n");
-    let found = run(&folder, URLS, &["--columns", "refused", "--treat", "unknown=disallow", "--treat", "invalid=disallow"]).text();
+    let found =
+        run(&folder, URLS, &["--columns", "refused", "--treat", "unknown=disallow", "--treat", "invalid=disallow"])
+            .text();
     assert_eq!(found.lines().skip(3).collect::<Vec<_>>(), ["", "bot-a;x", "bot-a;x"]);
     // With `--only`, and with a line that is too long.
     let long = "y".repeat(3 << 20);
@@ -334,14 +337,16 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     assert!(only(&["--only", "disallow", "--treat", "invalid=disallow"]) == some(&[0, 1, 2, 5, 6]));
     assert_eq!(only(&["--only", "unknown", "--treat", "invalid=disallow"]), some(&[4]));
     assert!(only(&["--only", "allow", "--treat", "unknown=allow", "--treat", "invalid=allow"]) == some(&[3, 4, 5, 6]));
-    run(&folder, URLS, &["--only", "unknown", "--treat", "unknown=allow"]).says(2, &["--only unknown: no row is unknown"]);
+    run(&folder, URLS, &["--only", "unknown", "--treat", "unknown=allow"])
+        .says(2, &["--only unknown: no row is unknown"]);
     run(&folder, URLS, &["--treat", "unknown=allow"]).says(2, &["allow, disallow"]);
     // In Parquet, in color and on the report page.
     run(&folder, URLS, &["--format", "parquet", "--treat", "unknown=disallow", "-o", "out"]).says(0, &[]);
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
     let row = reader.get_row_iter(None).unwrap().nth(4).unwrap().unwrap();
     assert_eq!(row.get_string(1).unwrap(), "disallow");
-    let shown = run(&folder, URLS, &["--columns", "verdict", "--treat", "unknown=disallow", "--color", "always"]).text();
+    let shown =
+        run(&folder, URLS, &["--columns", "verdict", "--treat", "unknown=disallow", "--color", "always"]).text();
     assert_eq!(shown.lines().nth(4), shown.lines().nth(2));
     run(&folder, URLS, &["--treat", "unknown=disallow", "--report", "page.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("page.html")).unwrap();

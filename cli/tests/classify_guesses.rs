@@ -185,12 +185,7 @@ fn reasons_name_the_remedy() {
         ("a.csv", &[][..], "id,url\n1,2,3\n", "a.csv:2: more cells than the 2 names in the header"),
         ("a.csv", &[], "id,url\n1\n", "a.csv:2: fewer cells than the 2 names in the header"),
         ("a.csv", &[], "url\n1,2\n", "a.csv:2: more cells than the one name in the header"),
-        (
-            "a.csv",
-            &["--delimiter", ",", "--url", "1"],
-            "http://a.example/,2\n1\n",
-            "fewer cells than the 2 of the",
-        ),
+        ("a.csv", &["--delimiter", ",", "--url", "1"], "http://a.example/,2\n1\n", "fewer cells than the 2 of the"),
         ("a.csv", &[], "id,url\n\"1\"x,2\n", "a.csv:2: text after a closing quote: --escape backslash reads"),
         ("a.csv", QUOTE, "id,url\n\"1\"x,2\n", "a.csv:2: text after a closing quote: --escape backslash reads"),
         ("a.csv", BACKSLASH, "id,url\n\"1\"x,2\n", "a.csv:2: text after a closing quote: --escape quote reads"),

@@ -128,8 +128,7 @@ fn errors_are_reported_before_anything_is_written() {
     folder.write("file", "x");
     let args = ["classify", "set", "one.txt", "--agent", "x", "-o", "file/"];
     folder.run(&args).says(2, &["file: the folder cannot be created"]);
-    let args =
-        ["classify", "set", "out/one.txt", "--agent", "x", "-o", "out/", "--only", "allow", "--force"];
+    let args = ["classify", "set", "out/one.txt", "--agent", "x", "-o", "out/", "--only", "allow", "--force"];
     folder.write("out/one.txt", "http://a.example/\n");
     folder.run(&args).says(2, &["out/one.txt: is the input out/one.txt"]);
     assert_eq!(text(&folder, "out/one.txt"), "http://a.example/\n");

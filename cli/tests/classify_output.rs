@@ -74,7 +74,10 @@ fn columns_can_be_chosen() {
             &["--explain", "--header"],
             "url\tbot-a:verdict\tbot-a:line\tbot-a:rule\nhttp://a.example/private\tdisallow\t2\tDisallow: /private\n",
         ),
-        (&["--columns", "url,verdict,line,rule,reason"], "http://a.example/private\tdisallow\t2\tDisallow: /private\trule\n"),
+        (
+            &["--columns", "url,verdict,line,rule,reason"],
+            "http://a.example/private\tdisallow\t2\tDisallow: /private\trule\n",
+        ),
         (&["--columns", "url,verdict,reason"], "http://a.example/private\tdisallow\trule\n"),
         (&["--agent", "x", "--columns", "verdict,any-of"], "disallow\tallow\tdisallow\n"),
         (
@@ -204,7 +207,8 @@ fn added_columns_precede_unchanged_rows() {
             };
             expected.push_str(&row);
         }
-        let found = run(&folder, name, text, &["--add-columns", "--columns", "verdict,any-of"]).says(0, &["lines 5\n"]).text();
+        let found =
+            run(&folder, name, text, &["--add-columns", "--columns", "verdict,any-of"]).says(0, &["lines 5\n"]).text();
         assert_eq!(found, expected, "{name}");
         let again = run(&folder, "again", &found, &["--input-format", "list"]);
         assert!(again.text().lines().count() >= 5);

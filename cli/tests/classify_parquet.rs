@@ -248,11 +248,7 @@ fn invalid_files_and_columns_are_reported() {
             &["--url", "url"],
             "list: --url: column 1 (\"url\") is a list, and one value for each row is expected; expected text",
         ),
-        (
-            "two",
-            &[],
-            "two: which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url",
-        ),
+        ("two", &[], "two: which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url"),
         ("two", &["--url", "x"], "two: --url x: there is no such column; the file has \"url\", \"uri\""),
         ("two", &["--url", "3"], "--url 3: the file has the columns 1 to 2"),
         ("two", &["--url", "0"], "--url 0: the file has the columns 1 to 2"),

@@ -24,12 +24,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
     ("a.csv", &["--url", "link"], "x;link\n;P\n;C\n", "CSV with semicolons between cells, URLs in column 2"),
     ("a", &["--url", "2"], "1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2"),
     ("a", &["--delimiter", ";"], "P;1\nC;2\n", "CSV with semicolons between cells, URLs in column 1"),
-    (
-        "a",
-        &["--delimiter", "^", "--url", "u"],
-        "x^u\n^P\n^\"C\"\n",
-        "CSV with \"^\" between cells, URLs in column 2",
-    ),
+    ("a", &["--delimiter", "^", "--url", "u"], "x^u\n^P\n^\"C\"\n", "CSV with \"^\" between cells, URLs in column 2"),
     ("a", &["--delimiter", "tab", "--input-format", "tsv"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
     (
         "a",
@@ -62,12 +57,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
         "\u{feff}{\"url\":\"P\"}\r\n {\"url\" : \"\\u0068ttp://b.example/\"} \r\n",
         "JSON Lines, URLs in",
     ),
-    (
-        "a",
-        &["--url", "r.u"],
-        "{\"r\":{\"u\":\"P\"}}\n{\"r\":{\"u\":\"C\"}}",
-        "JSON Lines, URLs in the field \"r.u\"",
-    ),
+    ("a", &["--url", "r.u"], "{\"r\":{\"u\":\"P\"}}\n{\"r\":{\"u\":\"C\"}}", "JSON Lines, URLs in the field \"r.u\""),
     ("a", &["--url", "/r/0"], "{\"r\":[\"P\"]}\n{\"r\":[\"C\",1]}", "JSON Lines, URLs in the field \"/r/0\""),
     ("a", &["--input-format", "ndjson"], "{\"url\":\"P\"}\n{\"url\":\"C\"}\n", "JSON Lines, URLs in the field \"url\""),
 ];
@@ -89,7 +79,8 @@ fn every_format_is_detected_or_chosen_by_option() {
             let run = run.says(0, &[&format!("input {says}"), "lines 2\n"]);
             assert_eq!(run.text(), expected, "{name} {options:?} {text:?}");
         }
-        let explained = classify(&folder, name, &[options, &["--columns", "url,verdict,line,rule,reason"]].concat()).text();
+        let explained =
+            classify(&folder, name, &[options, &["--columns", "url,verdict,line,rule,reason"]].concat()).text();
         let rows = [(PRIVATE, "Disallow: /private"), (CLOSED, "Disallow: /")];
         let rows = rows.map(|(url, rule)| format!("{url}\tdisallow\t2\t{rule}\trule\n"));
         assert_eq!(explained, rows.concat(), "{name} {options:?}");
@@ -175,12 +166,7 @@ fn unknown_and_ambiguous_columns_end_the_command() {
             "a.csv: which column has the URLs? Say it with --url; the first row is \"a\", \"b\"",
         ),
         ("a.csv", &[], "url,uri\nP,C\n", "which column has the URLs?"),
-        (
-            "a",
-            &["--url", "c"],
-            "a\tb\n",
-            "a: --url c: there is no such column; the first row is \"a\", \"b\"",
-        ),
+        ("a", &["--url", "c"], "a\tb\n", "a: --url c: there is no such column; the first row is \"a\", \"b\""),
         ("a", &["--url", "a"], "a,b,a\n", "--url a: several columns have this name; give a number"),
         ("a", &["--url", "3"], "a,b\n", "--url 3: the first row has the columns 1 to 2"),
         ("a", &["--url", "0"], "a,b\n", "--url 0: the first row has the columns 1 to 2"),

@@ -73,7 +73,10 @@ const WRITERS: [Case; 22] = [
     case("classify set urls --agent bot-a --force -o out.tsv.gz --rejects bad", &["urls$"]),
     case("classify set urls.gz --agent bot-a --force -o out.tsv.zst --report page.html", &["urls.gz$"]),
     case("classify set urls --agent bot-a --format csv --header --explain --force -o out.csv", &["urls$"]),
-    case("classify set urls --agent bot-a --format jsonl --columns url,verdict,reason --force -o out.jsonl", &["urls$"]),
+    case(
+        "classify set urls --agent bot-a --format jsonl --columns url,verdict,reason --force -o out.jsonl",
+        &["urls$"],
+    ),
     case("classify set urls --agent bot-a --format parquet --force -o out.parquet", &["urls$"]),
     case("classify set urls --agent bot-a --format arrow --force -o out.arrow", &["urls$"]),
     case(

@@ -129,7 +129,9 @@ fn directives_of_a_set_are_listed() {
     folder.run(&["compile", "--omit", "other", "-o", "bare", "robots"]).says(0, &[]);
     assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no other directives in it"]).text(), "");
     assert!(folder.read("bare").len() + 100 < folder.read("set").len());
-    folder.run(&["fields", "set", "--no-other"]).says(2, &["--no-other was removed; use `reptile compile --omit other`"]);
+    folder
+        .run(&["fields", "set", "--no-other"])
+        .says(2, &["--no-other was removed; use `reptile compile --omit other`"]);
 }
 
 #[test]

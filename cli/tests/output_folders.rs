@@ -46,9 +46,7 @@ fn verdicts_are_not_written_through_links() {
     std::fs::create_dir(folder.path("real")).unwrap();
     std::os::unix::fs::symlink(folder.path("real"), folder.path("out")).unwrap();
     // The operator names the folder itself.
-    folder
-        .run(&["classify", "set", "one.txt", "--agent", "bot-a", "-o", "out/"])
-        .says(0, &["files written 1\n"]);
+    folder.run(&["classify", "set", "one.txt", "--agent", "bot-a", "-o", "out/"]).says(0, &["files written 1\n"]);
     folder.run(&["classify", "set", "one.txt", "--agent", "bot-a", "--follow-links"]).says(2, &["--output <OUT>"]);
 }
 

@@ -221,14 +221,7 @@ fn missing_columns_of_split_urls_are_errors_unless_taken_as_empty() {
             "URLs in column 1 (\"url_protocol\"), column 2 (\"url_host_name\"), column 3 (\"url_path\")",
             "allow disallow",
         ),
-        (
-            &["url_path"],
-            vec![],
-            without_query,
-            2,
-            "--url url_path: there is no such column",
-            "",
-        ),
+        (&["url_path"], vec![], without_query, 2, "--url url_path: there is no such column", ""),
         (&["url_protocol", "url_host_name"], vec![], &[], 2, "there is no column \"url_protocol\"", ""),
         // Columns of nulls count as present.
         (&[], vec![("url_query", "int32 (UNKNOWN)", none())], &[], 0, "url_path, url_query\n", "allow disallow"),

@@ -48,8 +48,7 @@ fn folder() -> Folder {
 #[test]
 fn the_page_shows_the_verdict_counts() {
     let folder = folder();
-    let args =
-        ["classify", "set", "urls", "--agent", "bot-a", "--agent", "bot-c", "--columns", "verdict,rule,any-of"];
+    let args = ["classify", "set", "urls", "--agent", "bot-a", "--agent", "bot-c", "--columns", "verdict,rule,any-of"];
     let plain = folder.run(&args).says(0, &[]).text();
     let run = folder.run(&[&args[..], &["--report", "page.html"]].concat()).says(0, &[]);
     assert_eq!(run.text(), plain, "the page does not change the verdicts");
@@ -135,9 +134,7 @@ fn a_page_has_no_scripts_and_loads_nothing() {
         .says(2, &["p: is the output too"]);
     // Rows that name crawlers.
     folder.write("visits.tsv", "url\tagent\nhttp://a.example/x\tGPTBot\nhttp://a.example/<script>alert(1)</script>\tGPTBot\nhttp://a.example/x\t-\n");
-    folder
-        .run(&["classify", "robots", "visits.tsv", "--agent", "{agent}", "--report", "visits.html"])
-        .says(0, &[]);
+    folder.run(&["classify", "robots", "visits.tsv", "--agent", "{agent}", "--report", "visits.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("visits.html")).unwrap();
     assert!(
         page.contains("<b>all crawlers</b>") && page.contains("<b>GPTBot</b>") && !page.contains("without a known")

@@ -313,11 +313,7 @@ fn unsuitable_sources_are_refused() {
     folder.write("feed.xml", "<rss></rss>");
     for (name, options, says) in [
         ("list", "--url https://{host}", "list: --url host: there is no such column"),
-        (
-            "list",
-            "--url https://{host} --input-format list",
-            "list: --url: a list of URLs has no columns",
-        ),
+        ("list", "--url https://{host} --input-format list", "list: --url: a list of URLs has no columns"),
         (
             "t.csv",
             "--url {host}{url}",
@@ -330,11 +326,7 @@ fn unsuitable_sources_are_refused() {
         ("nginx.json", "", "nginx.json: no hosts in this access log of nginx: give its host with --host"),
         ("nginx.json", "--host a.example --at {time}", "--at time: this access log has no time"),
         ("x.json", "--input-format json-log", "the first object has the fields http.target, vhost; name them with"),
-        (
-            "nginx.json",
-            "--input-format json-log --url request_uri",
-            "--url: an access log's URLs are those",
-        ),
+        ("nginx.json", "--input-format json-log --url request_uri", "--url: an access log's URLs are those"),
         ("old.cdx", "", "old.cdx: this CDX legend has no column a, the original URL; it has N b"),
         ("old.cdx", "--url b --at {g}", "--at g: there is no such column; the CDX legend has N b"),
         (

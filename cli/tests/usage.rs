@@ -77,7 +77,8 @@ fn a_page_goes_by_the_statements_of_its_time() {
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "train-ai", "--usage-from", "both"]);
     assert_eq!(old.lines().next(), Some("allow\tdisallowed"));
-    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "search", "--usage-from", "content-signal"]);
+    let old =
+        classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "search", "--usage-from", "content-signal"]);
     assert_eq!(old.lines().next(), Some("allow\tallowed"));
 }
 
@@ -89,7 +90,8 @@ fn a_purpose_is_one_verdict_and_never_allowed_by_accident() {
         let found: Vec<&str> = text.lines().map(|line| line.split_once('\t').unwrap().1).collect();
         assert_eq!(found, ["disallow", "disallow", "disallow", "disallow", expected, "unknown", "invalid"]);
     }
-    let text = classify(&folder, "set", &["--purpose", "search", "--treat", "unknown-usage=disallow", "--usage", "search"]);
+    let text =
+        classify(&folder, "set", &["--purpose", "search", "--treat", "unknown-usage=disallow", "--usage", "search"]);
     assert_eq!(text.lines().next(), Some("allow\tallowed\tallow"));
 }
 
@@ -258,7 +260,16 @@ fn batches_equal_explained_rows() {
         for uses in [
             &["--usage", "train-ai,search"][..],
             &["--usage", "search", "--usage-from", "content-signal"],
-            &["--usage", "search", "--usage-from", "both", "--purpose", "train-ai", "--treat", "unknown-usage=disallow"],
+            &[
+                "--usage",
+                "search",
+                "--usage-from",
+                "both",
+                "--purpose",
+                "train-ai",
+                "--treat",
+                "unknown-usage=disallow",
+            ],
         ] {
             for columns in ["verdict", "url,capture_time,verdict"] {
                 let ask = |columns: &str| {
@@ -346,7 +357,9 @@ fn summaries_prove_what_an_origin_permits() {
         let asked = ["summarize", "set", "list", "--agent", "Bot", "--key", "host", "--usage", "train-ai,search"];
         folder.run(&[&asked, options].concat())
     };
-    for (at, options) in [&[][..], &["--usage-from", "content-signal"], &["--usage-from", "both"]].into_iter().enumerate() {
+    for (at, options) in
+        [&[][..], &["--usage-from", "content-signal"], &["--usage-from", "both"]].into_iter().enumerate()
+    {
         let run = summarize(options).says(0, &["  train-ai "]);
         let rows: Vec<(String, String)> = run
             .text()

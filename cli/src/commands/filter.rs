@@ -31,6 +31,7 @@ use crate::same_file::{refuse_links, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
+use plan::{Destination, Plan};
 use reptile_records::detect::{Content, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
@@ -40,7 +41,6 @@ use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
-use plan::{Destination, Plan};
 use rights::{Followed, Followers, PageFilter};
 
 /// Copy crawl archive records that crawlers may fetch

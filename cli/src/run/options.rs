@@ -87,7 +87,8 @@ mod tests {
             "json": false, "list": false, "max_findings": 7, "resync": false, "severity": "error", "strict": false,
         });
         assert_eq!(Value::from(found), expected);
-        let found = options("reptile classify s u --agent a --agent b>* --columns url,mask --at 2026 --treat unknown=allow");
+        let found =
+            options("reptile classify s u --agent a --agent b>* --columns url,mask --at 2026 --treat unknown=allow");
         assert_eq!(found["agent"], serde_json::json!(["a", "b>*"]));
         assert_eq!(found["columns"], serde_json::json!(["url", "mask"]));
         assert_eq!((&found["at"], &found["treat"]), (&"2026".into(), &serde_json::json!(["unknown=allow"])));

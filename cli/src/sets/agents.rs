@@ -194,11 +194,7 @@ pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
 ///
 /// # Errors
 /// The errors of [`agents`].
-pub fn agents_for(
-    dialect: &'static Dialect,
-    specs: &[String],
-    bodies: &[&[u8]],
-) -> Result<Vec<Resolved>> {
+pub fn agents_for(dialect: &'static Dialect, specs: &[String], bodies: &[&[u8]]) -> Result<Vec<Resolved>> {
     let agents = agents_under(dialect, specs)?;
     // The files are read only for a name that looks like a mistake.
     refuse_mistakes(specs, |name| {

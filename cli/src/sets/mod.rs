@@ -90,7 +90,8 @@ impl Loaded {
             Content::Set if input.is_regular && input.compression.is_none() => {
                 let loaded = Loaded::map(&path)?;
                 if options.set.are_given() {
-                    let message = "is a compiled set; --dialect, --profile and --host are for files that are not compiled";
+                    let message =
+                        "is a compiled set; --dialect, --profile and --host are for files that are not compiled";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);

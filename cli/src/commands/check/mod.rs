@@ -145,8 +145,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let bytes = compiled(dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 
-    let checker =
-        Checker { set, dialect, one_for_all, is_exact: args.exact_agent, print: args.print, max_shown: args.max_differences };
+    let checker = Checker {
+        set,
+        dialect,
+        one_for_all,
+        is_exact: args.exact_agent,
+        print: args.print,
+        max_shown: args.max_differences,
+    };
     let total = checker.check_all(cases, args)?;
     tell(&format!(
         "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",

@@ -42,7 +42,11 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
             Ok(Some((Kept::Parquet(parquet::kept::Kept::new(file, &places)?), Format::Parquet)))
         }
         // The content of a pipe is not known yet.
-        Source::Pipe(..) if named.is_none() && plan.input_format.as_ref().map(InputFormat::table) != Some(tables::Format::Arrow) => Ok(None),
+        Source::Pipe(..)
+            if named.is_none() && plan.input_format.as_ref().map(InputFormat::table) != Some(tables::Format::Arrow) =>
+        {
+            Ok(None)
+        }
         Source::Arrow(..) | Source::Pipe(..) => {
             let format = match has_rows {
                 true => list.output.as_ref().and_then(format_of).filter(|&format| is_arrow(format)),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use reptile_columns::TableDecider;
 
-use super::totals::Totals;
 use super::Settings;
 use super::plan::Plan;
+use super::totals::Totals;
 use crate::run::Run;
 use crate::run::lineage::{AgentVerdicts, Counts, InputState, Lineage, RowCounts, counts_of};
 

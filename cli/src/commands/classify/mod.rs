@@ -131,7 +131,7 @@ pub struct Args {
     /// and no robots.txt names them.
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    /// The URL column, or a template of columns such as '{scheme}://{host}:{port}{path}?{query}' [default: url]
+    /// The URL column, or a template of columns: '{scheme}://{host}:{port}{path}?{query}' [default: url]
     ///
     /// A column is given by its name in the first row, its number from 1, or a JSON Lines field. Nested fields are named
     /// with a dot (request.url) or as a JSON pointer (/request/url). By default, the column is found if it is called url
@@ -246,8 +246,7 @@ pub struct Args {
 
 /// Returns a parser for the scheme of URLs without one.
 fn web_schemes() -> impl TypedValueParser<Value = Scheme> {
-    PossibleValuesParser::new(["http", "https"])
-        .map(|name| if name == "http" { Scheme::Http } else { Scheme::Https })
+    PossibleValuesParser::new(["http", "https"]).map(|name| if name == "http" { Scheme::Http } else { Scheme::Https })
 }
 
 /// Parses a table's format, or the format of an access log's lines.
@@ -255,8 +254,10 @@ fn input_format(text: &str) -> std::result::Result<InputFormat, String> {
     match table_format(text) {
         Some(format) => Ok(InputFormat::Table(format)),
         None => LogFormat::parse(text).map(InputFormat::Log).map_err(|error| {
-            format!("neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, parquet, arrow) nor that of \
-                     an access log: {error}")
+            format!(
+                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, parquet, arrow) nor that of \
+                     an access log: {error}"
+            )
         }),
     }
 }

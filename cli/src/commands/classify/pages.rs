@@ -11,8 +11,8 @@ use reptile_records::place::Place;
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
 
-use super::totals::Totals;
 use super::plan::{List, Plan};
+use super::totals::Totals;
 use super::{Decided, NextOutput, Settings, lineage};
 use crate::error::{Failure, Result};
 use crate::outputs::file::{Complete, Output, publish};

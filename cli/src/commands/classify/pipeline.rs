@@ -13,10 +13,10 @@ use std::thread::{Builder, JoinHandle};
 use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::rejects::Rejects;
-use super::totals::Totals;
 use super::plan::{List, Plan};
 use super::progress;
+use super::rejects::Rejects;
+use super::totals::Totals;
 use crate::error::{Failure, Result};
 use crate::outputs::file::Complete;
 use crate::outputs::parts::RowSink;

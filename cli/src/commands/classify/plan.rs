@@ -2,10 +2,10 @@
 
 use reptile::Scheme;
 use reptile_columns::Scope;
+use reptile_records::parquet::urls::AT_OPTION;
 use reptile_records::place::Place;
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
-use reptile_records::parquet::urls::AT_OPTION;
 use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::{Delimiter, Format, Wanted};
@@ -131,7 +131,9 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
             ("--rows-per-file", args.written.rows_per_file.is_some()),
         ])?;
     } else if args.rejects.is_some() {
-        return Err(Failure::new("--rejects: is for one list; leave it out, or write the list's rows to a file with -o"));
+        return Err(Failure::new(
+            "--rejects: is for one list; leave it out, or write the list's rows to a file with -o",
+        ));
     }
     let is_by_row = matches!(crawlers, CrawlerNames::OfRows { .. });
     let written = Written::resolve(args.written, output.as_ref(), is_by_row)?;
@@ -280,7 +282,9 @@ fn ends_in_slash(place: &Place) -> bool {
 /// Refuses options that are about the files in a folder.
 fn refuse_without_folder(options: &[(&str, bool)]) -> Result<()> {
     match options.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => Err(Failure::new(format!("{option}: requires -o DIR/, a folder with a file for each list"))),
+        Some((option, _)) => {
+            Err(Failure::new(format!("{option}: requires -o DIR/, a folder with a file for each list")))
+        }
         None => Ok(()),
     }
 }

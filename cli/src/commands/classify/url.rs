@@ -99,8 +99,24 @@ mod tests {
             assert_eq!(UrlColumns::parse(text), Ok(expected), "{text}");
         }
         let malformed = [
-            "{}", "{", "}", "{a", "a}", "{a}{", "{{a}}", "https://", "https://{}", "gopher://{a}", "{a}b", "a{b}",
-            "https://{a}/x", "{a}?{q}{p}", "{a}{b}{c}", "{a}://", "{a}://{b}&{c}", "{a}://{b}?{q}#{f}",
+            "{}",
+            "{",
+            "}",
+            "{a",
+            "a}",
+            "{a}{",
+            "{{a}}",
+            "https://",
+            "https://{}",
+            "gopher://{a}",
+            "{a}b",
+            "a{b}",
+            "https://{a}/x",
+            "{a}?{q}{p}",
+            "{a}{b}{c}",
+            "{a}://",
+            "{a}://{b}&{c}",
+            "{a}://{b}?{q}#{f}",
         ];
         for text in malformed {
             assert_eq!(UrlColumns::parse(text), Err(EXPECTED.into()), "{text}");

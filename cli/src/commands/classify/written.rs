@@ -96,10 +96,7 @@ impl WrittenOptions {
             ("--add-columns", self.add_columns),
             ("--keep-columns", self.keep_columns.is_some()),
             ("--only", self.only.is_some()),
-            (
-                "--treat unknown or invalid",
-                is_treated(self.purpose.unknown()) || is_treated(self.purpose.invalid()),
-            ),
+            ("--treat unknown or invalid", is_treated(self.purpose.unknown()) || is_treated(self.purpose.invalid())),
         ]
     }
 

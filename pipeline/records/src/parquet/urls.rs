@@ -413,7 +413,9 @@ impl Url {
 /// Returns the message about a split URL's missing column.
 fn absent(file: &impl NamedColumns, at: usize, name: &str, option: &str) -> String {
     let advice = match MAY_BE_ABSENT.contains(&at) {
-        true => format!("without it URLs are decided as others; if it is always empty, leave it out of {option} '{ALL}'"),
+        true => {
+            format!("without it URLs are decided as others; if it is always empty, leave it out of {option} '{ALL}'")
+        }
         false => format!("say with {option} which column has the URLs"),
     };
     format!("there is no column \"{name}\" for the split URL: {advice}; the file has {}", file.names())

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
 use self::record::{Record, made_before};
-use super::report::{Report, Subject};
 use super::plan::{Folder, List, Plan};
+use super::report::{Report, Subject};
 use super::{Decided, Files, NextOutput, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::Failures;
