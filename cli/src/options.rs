@@ -192,7 +192,7 @@ pub struct PurposeOptions {
     /// The verdict for unknown, invalid or unknown-usage, such as unknown=allow,invalid=disallow
     ///
     /// The verdict unknown means that SET has no robots.txt for a URL's origin, or that a row names no crawler; invalid
-    /// means a text that is not an http, https or ftp URL; unknown-usage is a use about which nothing is said. Replaced
+    /// means a text that is not an http, https or ftp URL; unknown-usage means a use without a statement. Replaced
     /// verdicts are counted separately, and the reason column still gives the reason.
     #[arg(long, value_name = "WHAT=VERDICT", value_delimiter = ',', value_parser = Treatment::parse)]
     treat: Vec<Treatment>,
@@ -490,7 +490,7 @@ const ANSWER_FORMATS: [Choice<Format>; 6] = [
     ("arrow-stream", Format::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
 ];
 
-/// The columns of answers. `any-of` stands for all agents.
+/// The columns of answers.
 const COLUMNS: [Choice<ColumnChoice>; 12] = [
     ("url", ColumnChoice::One(Column::Url), "The URL as given, with %XX for characters that a terminal interprets"),
     ("verdict", ColumnChoice::One(Column::Verdict), "allow, disallow, unknown or invalid"),

@@ -137,7 +137,7 @@ mod tests {
                 tried += 1;
             }
         }
-        assert_eq!(tried, 104);
+        assert_eq!(tried, 101);
     }
 
     #[test]

@@ -162,7 +162,7 @@ fn incompatible_options_are_refused() {
             "log: no virtual hosts in this access log: give its host with --host, or its format with --input-format",
         ),
         ("log", &["--input-format", "combined"], "no virtual hosts in this access log: give its host with --host"),
-        ("log", &["--input-format", "$host $uri"], "nor that of an access log: has no request: expected $request"),
+        ("log", &["--input-format", "$host $uri"], "nor an access log's format: has no request: expected $request"),
         ("log", &["--input-format", "$request", "--input-format", "csv"], "cannot be used multiple times"),
         ("log", &["--input-format", "$request", "--delimiter", "tab"], "log: --delimiter: is for CSV"),
         ("log", &["--input-format", "$request", "--url", "x"], "--url x: an access log has the columns"),

@@ -115,7 +115,7 @@ fn errors_are_reported_before_anything_is_written() {
         (&["one.txt", "sub/one.txt"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
         (&["one.txt", "nowhere.txt"], &[], "nowhere.txt: No such file"),
         (&["one.txt", "sub"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
-        (&["one.txt", "two.csv"], &["--rejects", "r"], "cannot be used with"),
+        (&["one.txt", "two.csv"], &["--rejects", "r"], "--rejects: is for one list"),
     ];
     for (lists, options, message) in cases {
         folder.run(&classify(lists, options)).says(2, &[message]);

@@ -173,7 +173,7 @@ fn unknown_and_ambiguous_columns_end_the_command() {
         ("a", &["--url", "1", "--input-format", "list"], "a\n", "--url: a list of URLs has no columns"),
         ("a", &["--url", "a..b"], "{}\n", "--url a..b: expected names with dots between them"),
         ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
-        ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl, "),
+        ("a", &["--input-format", "xml"], "", "neither a known format (list, tsv, csv, jsonl, "),
     ];
     for (name, options, text, says) in cases {
         let text = text.replace('P', PRIVATE).replace('C', CLOSED);

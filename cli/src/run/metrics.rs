@@ -36,7 +36,7 @@ pub struct MetricsOptions {
     pub metrics: Option<MetricsFile>,
 }
 
-/// What follows the file's name if inputs get checksums.
+/// The suffix of the option's value that requests checksums.
 const CHECKSUMS: &str = ",checksums";
 
 /// The file for metrics.

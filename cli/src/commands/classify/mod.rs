@@ -255,8 +255,8 @@ fn input_format(text: &str) -> std::result::Result<InputFormat, String> {
         Some(format) => Ok(InputFormat::Table(format)),
         None => LogFormat::parse(text).map(InputFormat::Log).map_err(|error| {
             format!(
-                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, parquet, arrow) nor that of \
-                     an access log: {error}"
+                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, parquet, arrow) nor an \
+                     access log's format: {error}"
             )
         }),
     }
@@ -397,7 +397,7 @@ impl Settings {
     /// Checks that the table is a log if the host requires one.
     ///
     /// # Errors
-    /// Returns an error if the table at `path` is none.
+    /// Returns an error if the host is only for a log, and the table at `path` is not a log.
     fn check_host(&self, table: Format, path: &Place) -> Result<()> {
         if self.is_host_for_a_log && !matches!(table, Format::Log | Format::JsonLog) {
             let message =

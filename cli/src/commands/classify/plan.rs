@@ -1,4 +1,4 @@
-//! What `classify` reads, decides and writes. The options are resolved here, once, and used nowhere else.
+//! The plan of a `classify` run: its options, resolved once. No other module reads the options as given.
 
 use reptile::Scheme;
 use reptile_columns::Scope;
@@ -26,7 +26,7 @@ use crate::sets::refuse_swapped;
 pub struct Plan {
     /// The set file, or an input to compile.
     pub set: Place,
-    /// How an input is compiled. A host may also be that of a log's requests.
+    /// The options for compiling an input. The host also applies to an access log's requests.
     pub set_options: SetOptions,
     pub crawlers: CrawlerNames,
     /// The time at which every URL is decided.
@@ -51,7 +51,7 @@ pub struct Plan {
 pub enum CrawlerNames {
     /// Those that the user names.
     Given(Vec<String>),
-    /// The one in each row's column.
+    /// The crawler that each row names in this column.
     OfRows { column: String, is_exact: bool },
 }
 
@@ -217,7 +217,7 @@ impl CrawlerNames {
 }
 
 impl Plan {
-    /// Returns how a list is opened. `site` is that of a log's requests.
+    /// Returns the settings for opening a list. `site` is the site of an access log's requests.
     pub fn opening(&self, urls: &Place, site: std::result::Result<Site, String>) -> Opening {
         Opening {
             path: urls.clone(),

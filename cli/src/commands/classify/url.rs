@@ -106,7 +106,6 @@ mod tests {
             "a}",
             "{a}{",
             "{{a}}",
-            "https://",
             "https://{}",
             "gopher://{a}",
             "{a}b",

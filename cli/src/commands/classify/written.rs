@@ -111,7 +111,7 @@ impl WrittenOptions {
     }
 }
 
-/// What is written: the output options, resolved.
+/// The resolved output options.
 pub struct Written {
     columns: Vec<Column>,
     any_of: bool,
@@ -178,7 +178,7 @@ impl Written {
         Ok((query, self.purpose.as_ref().map(|(_, unknown)| *unknown)))
     }
 
-    /// Refuses a header in a format that has none.
+    /// Refuses a header in a format without header lines.
     fn check_header(&self, format: Format) -> Result<()> {
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));

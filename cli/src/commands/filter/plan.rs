@@ -1,4 +1,4 @@
-//! What `filter` reads, decides and writes. The options are resolved here, once.
+//! The plan of a `filter` run: its options, resolved once.
 
 use reptile::Verdict;
 use reptile::usage::UnknownUsage;

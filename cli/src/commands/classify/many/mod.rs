@@ -177,7 +177,7 @@ fn next_parts(job: &Job, force: bool) -> NextOutput {
     Box::new(move |number| Output::create(&job.part(number), force))
 }
 
-/// What an earlier run has written for a list.
+/// The state of a list's output before this run.
 enum Kept {
     /// All its files.
     Whole(Outcome),
@@ -186,7 +186,7 @@ enum Kept {
     Nothing,
 }
 
-/// Returns what an earlier run has written for a list, with `--resume`.
+/// Returns the state of a list's output, with `--resume`.
 ///
 /// # Errors
 /// Returns an error if a file is not up to date and may not be replaced.
