@@ -276,8 +276,8 @@ fn one_corrupt_list_among_twenty_is_listed_and_resume_retries_it() {
     };
     assert!(verdicts("out") == verdicts("pattern"));
     // The output may not be in a folder that is read, and several lists need a folder.
-    folder.run(&[&CLASSIFY[..], &["data/out/", "data"]].concat()).says(2, &["data/out/: is in the input folder data"]);
-    folder.run(&[&CLASSIFY[..], &["data/", "data"]].concat()).says(2, &["data/: is the input folder"]);
+    folder.run(&[&CLASSIFY[..], &["data/out/", "data"]].concat()).says(2, &["data/out: is in the input folder data"]);
+    folder.run(&[&CLASSIFY[..], &["data/", "data"]].concat()).says(2, &["data: is the input folder"]);
     folder.run(&["classify", "set", "data", "--agent", "x"]).says(2, &["data: is a folder; -o DIR/"]);
 }
 

@@ -268,7 +268,10 @@ fn mistakes_are_errors() {
         (&["all", "--usage", "training"], &["--usage: the vocabulary all has no use \"training\""]),
         (&["all", "--usage", "search,search"], &["--usage search: is given twice"]),
         (&["all", "--purpose", "train-ai"], &["--treat <WHAT=VERDICT>"]),
-        (&["all", "--usage-from", "content-signal", "--usage", "search"], &["--usage-from", "content-signal"]),
+        (
+            &["all", "--usage-from", "content-signal", "--usage", "search"],
+            &["--usage-from: requires Content-Usage columns"],
+        ),
         (&["all", "--columns", "url"], &["--columns: has no effect with --rights"]),
         (&["all", "--rights-from", "set"], &["set: is a compiled set, not a crawl archive"]),
         (&["all", "--rights-from", "pages.wet"], &["pages.wet: has no responses; expected a WARC or WAT file"]),

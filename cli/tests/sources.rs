@@ -36,8 +36,8 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
         let paths = [format!("in/2.{end}"), format!("in/a b/c/1.{end}")];
         let run = |way: usize, inputs: &[&str], stdin: &str| {
             let out = format!("out-{number}-{way}");
-            let mut args: Vec<&str> = command.split(' ').filter(|word| *word != "INPUTS").collect();
-            args.iter_mut().filter(|word| **word == "OUT").for_each(|word| *word = &out);
+            let line = command.replace("OUT", &out);
+            let mut args: Vec<&str> = line.split(' ').filter(|word| *word != "INPUTS").collect();
             args.extend(inputs);
             let run = folder.run_with(&args, stdin.as_bytes());
             let mut files = vec![run.stdout.clone()];

@@ -431,7 +431,7 @@ fn completions_and_manual_contain_commands_and_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = folder.run(&["completions", shell]).says(0, &[]).text();
-        for word in ["classify", "clean-param", "explain", "allow-shrink"] {
+        for word in ["classify", "clean-param", "explain", "usage-from"] {
             assert!(text.contains(word), "no {word} for {shell}");
         }
     }
@@ -439,7 +439,7 @@ fn completions_and_manual_contain_commands_and_options() {
     let page = folder.run(&["man"]).says(0, &[]).text();
     assert!(page.contains(".TH reptile 1") && page.contains("clean\\-param"), "{page}");
     let page = folder.run(&["man", "classify"]).says(0, &[]).text();
-    for text in [".TH reptile-classify 1", "\\-\\-strategy", "Examples:"] {
+    for text in [".TH reptile-classify 1", "\\-\\-url", "Examples:"] {
         assert!(page.contains(text), "no {text:?} in {page}");
     }
     folder.run(&["man", "nonesuch"]).says(2, &["no such command: \"nonesuch\""]);

@@ -122,7 +122,7 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
         None => (None, None),
     };
     let crawlers = CrawlerNames::of(args.agents)?;
-    let folder = args.output.as_ref().filter(|output| output.is_dir() || ends_in_slash(output)).cloned();
+    let folder = args.output.as_ref().filter(|output| output.is_dir() || ends_in_slash(output)).map(without_end);
     let output = args.output.filter(|_| folder.is_none());
     if folder.is_none() {
         refuse_without_folder(&[
@@ -277,6 +277,14 @@ fn one_list(lists: Vec<Place>, set: &Place) -> Result<Place> {
 /// Returns whether a place is written as a folder.
 fn ends_in_slash(place: &Place) -> bool {
     place.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Returns a folder's name without a slash at the end of a local path.
+fn without_end(folder: &Place) -> Place {
+    match folder {
+        Place::Local(path) => Place::Local(path.components().collect()),
+        Place::Remote(_) => folder.clone(),
+    }
 }
 
 /// Refuses options that are about the files in a folder.
