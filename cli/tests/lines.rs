@@ -29,5 +29,5 @@ fn sets_without_line_numbers_report_line_0() {
     let shown = folder.run(&["inspect", "bare", "a.example"]).says(0, &[]).text();
     assert!(shown.contains("no line") && !shown.contains("line 2"), "{shown}");
     let record = String::from_utf8(folder.read("bare.made.json")).unwrap();
-    assert!(record.contains("\"no_lines\": true"), "{record}");
+    assert!(record.contains("\"omit\": [\n      \"lines\"\n"), "{record}");
 }
