@@ -407,8 +407,8 @@ def folders():
         put(f"flat/part{part}.txt", read(f"part{part}.txt"))
     put("flat/more/part9.txt", b"https://a.example/\n")
     put("flat/note.md", b"no list")
-    arguments = ["classify", "s3://box/set.reptile", "s3://box/flat/*.txt", "--agent", "Bot", "--output-folder"]
-    run(*arguments, "s3://box/verdicts")
+    arguments = ["classify", "s3://box/set.reptile", "s3://box/flat/*.txt", "--agent", "Bot", "-o"]
+    run(*arguments, "s3://box/verdicts/")
     expected = [f"verdicts/part{part}.txt.tsv" for part in range(3)]
     check("the files of a folder", keys("verdicts/") == sorted(expected + [name + ".made.json" for name in expected]), keys("verdicts/"))
     for part in range(3):
@@ -416,17 +416,17 @@ def folders():
         check(f"part {part} differs", get(expected[part]) == read(f"v{part}.tsv"))
     record = json.loads(get(expected[0] + ".made.json"))
     check("the record has no ETag", record["inputs"][0]["etag"] == s3.head_object(Bucket="box", Key="flat/part0.txt")["ETag"], record)
-    _, error = run(*arguments, "s3://box/verdicts", code=2)
+    _, error = run(*arguments, "s3://box/verdicts/", code=2)
     check("an existing file in the folder", "exists already" in error, error)
-    _, error = run(*arguments, "s3://box/verdicts", "--resume")
+    _, error = run(*arguments, "s3://box/verdicts/", "--resume")
     check("--resume", "done before  3" in " ".join(error.split("\n")).replace("done before   ", "done before") or "done before" in error, error)
     s3.delete_object(Bucket="box", Key=expected[1])
-    run(*arguments, "s3://box/verdicts", "--resume")
+    run(*arguments, "s3://box/verdicts/", "--resume")
     check("--resume writes the absent file", get(expected[1]) == read("v1.tsv"))
     put("flat/part2.txt", read("part2.txt")[::-1])
-    _, error = run(*arguments, "s3://box/verdicts", "--resume", code=2)
+    _, error = run(*arguments, "s3://box/verdicts/", "--resume", code=2)
     check("--resume with a changed list", "from another input, or the input has changed" in error, error)
-    _, error = run("classify", "s3://box/set.reptile", "s3://box/none/*.txt", "--agent", "Bot", "--output-folder", path("x"), code=2)
+    _, error = run("classify", "s3://box/set.reptile", "s3://box/none/*.txt", "--agent", "Bot", "-o", path("x/"), code=2)
     check("a pattern without a match", "no object matches this pattern" in error, error)
     # `**`, and a key that contains wildcards.
     put("flat/[x].jsonl", json.dumps({"url": "http://one.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /\n"}).encode())
@@ -468,7 +468,7 @@ def web():
             signed = start + "/a%20b.txt?sig=s3cr3t&part=1"
             _, error = run("classify", path("set.reptile"), signed, "--agent", "Bot", "-o", path("web.tsv"), "--force", env=env)
             check(f"{what}: a signed URL", read("web.tsv") == read("v0.tsv") and "s3cr3t" not in error, error)
-            run("classify", path("set.reptile"), signed, "--agent", "Bot", "--output-folder", path("signed"), "--force", env=env)
+            run("classify", path("set.reptile"), signed, "--agent", "Bot", "-o", path("signed/"), "--force", env=env)
             check(f"{what}: a record with a secret", not any(b"s3cr3t" in open(name, "rb").read() for name in glob.glob(path("signed/*.json"))))
             for name in ["/none?sig=s3cr3t", "/urls.txt?sig=s3cr3t"]:
                 _, error = run("classify", path("set.reptile"), start + name, "--agent", "Bot", code=2, env=env)
@@ -518,8 +518,8 @@ def azure():
         run("classify", "az://box/set.reptile", "az://box/urls.parquet", "--agent", "Bot", "-o", path("azure.tsv"), env=env)
         check("Azure: Parquet differs", read("azure.tsv") == read("parquet.tsv"))
         # The written text is a table with URLs in its first column.
-        run("classify", "az://box/set.reptile", "az://box/out.tsv", "--url-column", "1", "--agent", "Bot", "-o", path("azure.tsv"), "--force", env=env)
-        run("classify", path("set.reptile"), path("out.tsv"), "--url-column", "1", "--agent", "Bot", "-o", path("local.tsv"))
+        run("classify", "az://box/set.reptile", "az://box/out.tsv", "--url", "1", "--agent", "Bot", "-o", path("azure.tsv"), "--force", env=env)
+        run("classify", path("set.reptile"), path("out.tsv"), "--url", "1", "--agent", "Bot", "-o", path("local.tsv"))
         check("Azure: text differs", read("azure.tsv") == read("local.tsv"))
         _, error = run("classify", path("set.reptile"), path("urls.txt"), "--agent", "Bot", "-o", "az://box/out.tsv", env=env, code=2)
         check("Azure: an existing object", "exists already" in error, error)

@@ -121,7 +121,7 @@ def ours(args, folder, dialect, urls):
         file.writelines(url + "\n" for url in urls)
     compiled = timed([args.reptile, "compile", "--dialect", dialect, "--threads", "1", "-o", web, args.robots])
     row(f"reptile compile --dialect {dialect}", *compiled, len(urls))
-    command = [args.reptile, "classify", web, listed, "--agent", args.agent, "--columns", "verdict", "--exact-agent"]
+    command = [args.reptile, "classify", web, listed, "--agent", f"exact:{args.agent}", "--columns", "verdict"]
     decided = timed([*command, "--threads", "1", "-o", out])
     row(f"reptile classify, {dialect}, 1 thread", *decided, len(urls))
     with open(out, encoding="ascii") as file:

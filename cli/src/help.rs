@@ -11,45 +11,31 @@ use clap::{Arg, Command, ValueHint};
 use reptile_records::place::Place;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 56] = [
-    "log_format",
+const RARE: [&str; 37] = [
     "follow_links",
     "usage",
-    "signals",
-    "combine",
+    "usage_from",
     "purpose",
-    "unknown_usage",
+    "treat",
     "vocabulary",
     "profile",
     "at",
     "strategy",
+    "scheme",
     "schemes",
-    "no_other",
-    "no_lines",
+    "omit",
     "by_time",
-    "no_verify",
-    "large_pages",
     "threads",
     "max_differences",
     "color",
-    "allow_shrink",
     "max_findings",
     "scope",
-    "any_of",
     "add_columns",
     "keep_columns",
     "header",
-    "reason",
-    "exact_agent",
     "rejects",
     "report",
-    "agent_column",
-    "output_folder",
     "resume",
-    "split_columns",
-    "missing_columns",
-    "taken_unknown",
-    "taken_invalid",
     "delimiter",
     "escape",
     "timezone",
@@ -57,25 +43,23 @@ const RARE: [&str; 56] = [
     "warc_root",
     "fates",
     "metrics",
-    "input_checksums",
     "files_from",
     "keep_going",
     "rows_per_file",
     "rights",
     "rights_from",
-    "scheme_column",
-    "host_column",
-    "port_column",
-    "path_column",
-    "query_column",
+    "exact_agent",
 ];
+
+/// The commands that only print reference text.
+const REFERENCE: [&str; 4] = ["agents", "dialects", "completions", "man"];
 
 /// The commands in groups, each under its heading, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("One robots.txt", &["test", "lint", "diff", "check"]),
     ("Many robots.txt files", &["compile", "classify", "summarize", "filter", "fields", "clean-param"]),
     ("Compiled sets", &["merge", "update", "inspect", "verify"]),
-    ("Reference", &["agents", "dialects", "completions", "man"]),
+    ("Reference", &REFERENCE),
 ];
 
 /// Moves a leading `help` to the end as `--help`, because people write either.
@@ -96,9 +80,15 @@ pub fn shaped(command: Command) -> Command {
     // The usual blank lines are removed to save space on the screen.
     let command = command.help_template("{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}");
     let command = command.mut_arg("quiet", |arg| arg.hide_short_help(true));
+    // They are options of every command, but one place in the help is enough.
+    let is_general = |arg: &&Arg| arg.get_id() == "color" || arg.get_id() == "quiet";
+    let general: Vec<Arg> = command.get_arguments().filter(is_general).cloned().collect();
     let command = names.into_iter().fold(command, |command, sub| {
+        let prints_only_results = REFERENCE.contains(&&*sub);
+        let hidden = general.iter().filter(|arg| arg.get_id() == "color" || prints_only_results);
+        let hidden: Vec<Arg> = hidden.map(|arg| arg.clone().hide(true)).collect();
         // All commands print the same version.
-        command.mut_subcommand(sub, |sub| short(sub).display_name("reptile"))
+        command.mut_subcommand(sub, |sub| short(sub.args(hidden)).display_name("reptile"))
     });
     let template = format!(
         "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",

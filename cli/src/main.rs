@@ -11,6 +11,7 @@ mod help;
 mod inputs;
 mod options;
 mod outputs;
+mod removed;
 mod run;
 mod same_file;
 mod sets;
@@ -20,6 +21,7 @@ mod url_list;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
@@ -78,7 +80,7 @@ enum Command {
     Diff(diff::Args),
     Inspect(inspect::Args),
     Summarize(summarize::Args),
-    Filter(filter::Args),
+    Filter(Box<filter::Args>),
     Fields(fields::Args),
     CleanParam(clean_param::Args),
     Verify(verify::Args),
@@ -106,6 +108,9 @@ fn command_line() -> (Cli, Run) {
         Ok((cli, Run::new(name, options.unwrap_or_default())))
     };
     read(args.clone()).unwrap_or_else(|error| {
+        if let Some(sentence) = removed::explained(&args, &error) {
+            clap::Error::raw(ErrorKind::UnknownArgument, format!("{sentence}\n")).exit();
+        }
         // The message quotes the arguments, so they are parsed again in printable form.
         let shown = args.iter().map(|arg| printable(arg.as_encoded_bytes()).into());
         read(shown.collect()).err().unwrap_or(error).exit()
@@ -124,7 +129,7 @@ fn main() -> ExitCode {
     let (Cli { command, quiet, color }, mut record) = command_line();
     terminal::set_up(color, quiet);
     let opened = record.open_metrics(metrics_options(&command));
-    let result = opened.and_then(|()| start_threads(&command)).and_then(|()| run(&command, &record));
+    let result = opened.and_then(|()| start_threads(&command)).and_then(|()| run(command, &record));
     let result = record.finish(result);
     if let Err(failure @ Failure::Fatal(_)) = &result {
         complain(format_args!("{failure:#}"));
@@ -163,26 +168,26 @@ fn start_threads(command: &Command) -> Result<()> {
     }
 }
 
-fn run(command: &Command, record: &Run) -> Result<Exit> {
+fn run(command: Command, record: &Run) -> Result<Exit> {
     match command {
-        Command::Compile(args) => compile::run(args, record),
-        Command::Merge(args) => merge::run(args, record),
-        Command::Update(args) => update::run(args, record),
-        Command::Classify(args) => classify::run(args, record),
-        Command::Test(args) => test::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Lint(args) => lint::run(args, record),
-        Command::Diff(args) => diff::run(args),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Summarize(args) => summarize::run(args, record),
-        Command::Filter(args) => filter::run(args, record),
-        Command::Fields(args) => fields::run(args),
-        Command::CleanParam(args) => clean_param::run(args),
-        Command::Verify(args) => verify::run(args, record),
-        Command::Agents(args) => agents::run(args),
-        Command::Dialects(args) => dialects::run(args),
-        Command::Completions(args) => manual::completions(args, described()),
-        Command::Man(args) => manual::man(args, described()),
+        Command::Compile(args) => compile::run(&args, record),
+        Command::Merge(args) => merge::run(&args, record),
+        Command::Update(args) => update::run(&args, record),
+        Command::Classify(args) => classify::run(*args, record),
+        Command::Test(args) => test::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Lint(args) => lint::run(&args, record),
+        Command::Diff(args) => diff::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Summarize(args) => summarize::run(&args, record),
+        Command::Filter(args) => filter::run(*args, record),
+        Command::Fields(args) => fields::run(&args),
+        Command::CleanParam(args) => clean_param::run(&args),
+        Command::Verify(args) => verify::run(&args, record),
+        Command::Agents(args) => agents::run(&args),
+        Command::Dialects(args) => dialects::run(&args),
+        Command::Completions(args) => manual::completions(&args, described()),
+        Command::Man(args) => manual::man(&args, described()),
     }
 }
 

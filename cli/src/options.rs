@@ -6,7 +6,7 @@ use reptile::reason::Assumption;
 use reptile::rights::{Profile as RightsProfile, RightsQuery};
 use reptile::settings::{NormalForm, Strategy};
 use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
-use reptile::{Dialect, Profile, Scheme, capture, dialects};
+use reptile::{Dialect, Profile, Scheme, Verdict, capture, dialects};
 
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
@@ -19,15 +19,27 @@ use reptile_records::text::printable;
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::{sitemap, tables};
 
-/// The compile options, as given.
+/// The options of every command that compiles robots.txt files: how they are read.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct CompileOptions {
+pub struct SetOptions {
     /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<&'static Dialect>,
     /// The fetch profile: how statuses, redirects and errors are interpreted [default: the dialect's profile]
     #[arg(long, value_name = "NAME", value_parser = profiles())]
     pub profile: Option<&'static Profile>,
+    /// The host, if the input is a single robots.txt; or its URL, which also gives the scheme
+    ///
+    /// The input may also be a folder or archive of this host's captures, named after their times.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub host: Option<String>,
+}
+
+/// The options of `compile`. Other commands compile with the defaults, except for [`SetOptions`].
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct CompileOptions {
+    #[command(flatten)]
+    pub set: SetOptions,
     /// The set's time; captures fetched later do not count [default: the newest capture's time]
     ///
     /// For example 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
@@ -40,15 +52,9 @@ pub struct CompileOptions {
     pub strategy: Option<Strategy>,
     /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
     ///
-    /// In JSON Lines, the url of each capture gives its scheme. In `reptile classify`, http or https is also the scheme
-    /// of listed URLs without one.
+    /// In JSON Lines, the url of each capture gives its scheme.
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     pub schemes: Vec<Scheme>,
-    /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
-    ///
-    /// INPUT may also be a folder or archive of this host's captures, named after their times.
-    #[arg(long, value_name = "HOST[:PORT]")]
-    pub host: Option<String>,
     /// The folder of the WARC files, if INPUT is an index of WARC records, such as Common Crawl's columnar index
     ///
     /// The index is a Parquet file with the columns url, warc_filename, warc_record_offset and warc_record_length, and
@@ -56,12 +62,11 @@ pub struct CompileOptions {
     /// links may not leave. A record with another URL or time than its row is bad.
     #[arg(long, value_name = "DIR", conflicts_with = "host")]
     pub warc_root: Option<Place>,
-    /// Leave out other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
-    #[arg(long)]
-    pub no_other: bool,
-    /// Leave out rule line numbers, which do not affect verdicts: deciding rules are shown without their lines
-    #[arg(long)]
-    pub no_lines: bool,
+    /// Leave out what does not affect verdicts: other (Sitemap, Crawl-delay and the like) and lines (rules' line numbers)
+    ///
+    /// Several are separated by commas.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub omit: Vec<Omitted>,
     /// Keep every capture, so that a URL can be decided by the rules that were active at its time
     ///
     /// An origin may have up to 8,192 captures. Without a time, the set answers like any other, for --at or for its
@@ -70,6 +75,15 @@ pub struct CompileOptions {
     pub by_time: bool,
     #[command(flatten)]
     pub archives: ArchiveOptions,
+}
+
+/// A part of a set that does not affect verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Omitted {
+    /// Directives other than rules, such as Sitemap and Crawl-delay
+    Other,
+    /// The rules' line numbers: deciding rules are shown without their lines
+    Lines,
 }
 
 /// The zone option of commands that read times.
@@ -103,14 +117,6 @@ pub struct ArchiveOptions {
     pub resync: bool,
 }
 
-/// The option to use `--agent` unchanged.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct ExactAgent {
-    /// Use --agent unchanged, even if it resembles a known crawler's name and no robots.txt names it
-    #[arg(long)]
-    pub exact_agent: bool,
-}
-
 /// The options for questions about usage.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct UsageOptions {
@@ -121,12 +127,11 @@ pub struct UsageOptions {
     /// not-applicable.
     #[arg(long, value_name = "USES", value_delimiter = ',')]
     pub usage: Vec<String>,
-    /// Read Content-Signal lines instead of Content-Usage lines
-    #[arg(long, conflicts_with = "combine")]
-    signals: bool,
-    /// Read Content-Usage and Content-Signal lines: the most restrictive holds
-    #[arg(long)]
-    combine: bool,
+    /// The lines that state preferences: content-usage, content-signal or both [default: content-usage]
+    ///
+    /// Of both, the most restrictive line holds.
+    #[arg(long, value_name = "LINES", value_parser = usage_sources())]
+    usage_from: Option<Sources>,
     /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, legacy, any, or a file [default: aipref-08]
     ///
     /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
@@ -146,8 +151,7 @@ impl UsageOptions {
     /// # Errors
     /// Returns an error if such an option is given.
     pub fn refuse_without(&self, asked: &str) -> Result<()> {
-        let options =
-            [("--signals", self.signals), ("--combine", self.combine), ("--vocabulary", self.vocabulary.is_some())];
+        let options = [("--usage-from", self.usage_from.is_some()), ("--vocabulary", self.vocabulary.is_some())];
         match options.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(Failure::new(format!("{option}: requires {asked}"))),
             None => Ok(()),
@@ -156,11 +160,7 @@ impl UsageOptions {
 
     /// Returns the lines to read.
     pub fn sources(&self) -> Sources {
-        match (self.signals, self.combine) {
-            (true, _) => Sources::Signals,
-            (_, true) => Sources::Both,
-            _ => Sources::Usage,
-        }
+        self.usage_from.unwrap_or(Sources::Usage)
     }
 
     /// Returns the uses with these names, which come from an option.
@@ -181,37 +181,100 @@ impl UsageOptions {
     }
 }
 
-/// The options for one verdict about a fetch and a use.
+/// The options for one verdict about a fetch and a use, and for verdicts that the rules leave open.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PurposeOptions {
     /// Decide for a fetch and this use: allow only if both are allowed; `classify` adds a column with that verdict
-    #[arg(long, value_name = "USE", requires = "unknown_usage")]
-    pub purpose: Option<String>,
-    /// The verdict of --purpose for a use that is unknown; there is no default
-    #[arg(long, value_name = "VERDICT", requires = "purpose")]
-    unknown_usage: Option<Unstated>,
+    ///
+    /// The verdict for a use that is unknown has no default: --treat unknown-usage=allow, =disallow or =unknown.
+    #[arg(long, value_name = "USE", requires = "treat")]
+    purpose: Option<String>,
+    /// The verdict for unknown, invalid or unknown-usage, such as unknown=allow,invalid=disallow
+    ///
+    /// The verdict unknown means that SET has no robots.txt for a URL's origin, or that a row names no crawler; invalid
+    /// means a text that is not an http, https or ftp URL; unknown-usage means a use without a statement. Replaced
+    /// verdicts are counted separately, and the reason column still gives the reason.
+    #[arg(long, value_name = "WHAT=VERDICT", value_delimiter = ',', value_parser = Treatment::parse)]
+    treat: Vec<Treatment>,
 }
 
-/// The verdict for an unknown use.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Unstated {
-    /// Allow it
-    Allow,
-    /// Disallow it
-    Disallow,
-    /// Leave it unknown
+/// What `--treat` replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Treated {
     Unknown,
+    Invalid,
+    UnknownUsage,
+}
+
+/// A verdict that replaces what the rules leave open.
+#[derive(Clone, Copy, Debug)]
+struct Treatment {
+    what: Treated,
+    verdict: Verdict,
+}
+
+impl Treatment {
+    /// Parses a text such as `unknown=allow`.
+    fn parse(text: &str) -> std::result::Result<Treatment, String> {
+        let expected = "expected unknown, invalid or unknown-usage, then = and allow or disallow";
+        let (what, verdict) = text.split_once('=').ok_or(expected)?;
+        let what = match what {
+            "unknown" => Treated::Unknown,
+            "invalid" => Treated::Invalid,
+            "unknown-usage" => Treated::UnknownUsage,
+            _ => return Err(expected.into()),
+        };
+        let verdict = match verdict {
+            "allow" => Verdict::Allow,
+            "disallow" => Verdict::Disallow,
+            "unknown" if what == Treated::UnknownUsage => Verdict::Unknown,
+            _ => return Err(expected.into()),
+        };
+        Ok(Treatment { what, verdict })
+    }
 }
 
 impl PurposeOptions {
     /// Returns the use and the meaning of unknown uses, if they are given.
-    pub fn given(&self) -> Option<(&str, UnknownUsage)> {
-        let unknown = match self.unknown_usage? {
-            Unstated::Allow => UnknownUsage::Allow,
-            Unstated::Disallow => UnknownUsage::Disallow,
-            Unstated::Unknown => UnknownUsage::Unknown,
-        };
-        Some((self.purpose.as_deref()?.trim(), unknown))
+    ///
+    /// # Errors
+    /// Returns an error if only one of them is given, or if `--treat` says the same thing twice.
+    pub fn given(&self) -> Result<Option<(&str, UnknownUsage)>> {
+        let unknown = self.treated(Treated::UnknownUsage)?;
+        match (self.purpose.as_deref(), unknown) {
+            (Some(purpose), Some(Verdict::Allow)) => Ok(Some((purpose.trim(), UnknownUsage::Allow))),
+            (Some(purpose), Some(Verdict::Disallow)) => Ok(Some((purpose.trim(), UnknownUsage::Disallow))),
+            (Some(purpose), Some(_)) => Ok(Some((purpose.trim(), UnknownUsage::Unknown))),
+            (Some(_), None) => Err(Failure::new(
+                "--purpose: requires --treat unknown-usage=VERDICT, allow, disallow or unknown, for a use that is unknown",
+            )),
+            (None, Some(_)) => Err(Failure::new("--treat unknown-usage: requires --purpose")),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns the verdict to use for `unknown`, if it is given.
+    ///
+    /// # Errors
+    /// Returns an error if it is given twice.
+    pub fn unknown(&self) -> Result<Option<Verdict>> {
+        self.treated(Treated::Unknown)
+    }
+
+    /// Returns the verdict to use for `invalid`, if it is given.
+    ///
+    /// # Errors
+    /// Returns an error if it is given twice.
+    pub fn invalid(&self) -> Result<Option<Verdict>> {
+        self.treated(Treated::Invalid)
+    }
+
+    fn treated(&self, what: Treated) -> Result<Option<Verdict>> {
+        let mut verdicts = self.treat.iter().filter(|treatment| treatment.what == what).map(|given| given.verdict);
+        match (verdicts.next(), verdicts.next()) {
+            (verdict, None) => Ok(verdict),
+            (_, Some(_)) => Err(Failure::new("--treat: gives two verdicts for the same thing")),
+        }
     }
 }
 
@@ -337,7 +400,7 @@ impl AssumedPaths {
     }
 }
 
-impl CompileOptions {
+impl SetOptions {
     /// Returns the dialect, given or default.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect.unwrap_or(dialects::DEFAULT)
@@ -348,11 +411,23 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
+    /// Returns whether any option was given.
+    pub fn are_given(&self) -> bool {
+        self.dialect.is_some() || self.profile.is_some() || self.host.is_some()
+    }
+
+    /// Returns these options with the defaults of all others.
+    pub fn with_defaults(&self) -> CompileOptions {
+        CompileOptions { set: self.clone(), ..CompileOptions::default() }
+    }
+}
+
+impl CompileOptions {
     /// Returns the read options. `skip_unreadable` is for a run that goes on after failed inputs.
     pub fn reading(&self, skip_unreadable: bool) -> ReadOptions {
         ReadOptions {
             schemes: self.schemes.clone(),
-            host: self.host.clone(),
+            host: self.set.host.clone(),
             timezone: self.zone.timezone.clone(),
             resync: self.archives.resync,
             skip_unreadable,
@@ -369,19 +444,9 @@ impl CompileOptions {
         time.map_err(|error| Failure::new(format!("--at: {error}")))
     }
 
-    /// Returns whether any option was given.
-    pub fn are_given(&self) -> bool {
-        self.profile.is_some()
-            || self.at.is_some()
-            || self.dialect.is_some()
-            || self.strategy.is_some()
-            || !self.schemes.is_empty()
-            || self.host.is_some()
-            || self.no_other
-            || self.no_lines
-            || self.by_time
-            || self.archives.resync
-            || self.warc_root.is_some()
+    /// Returns whether the set lacks this part.
+    pub fn omits(&self, part: Omitted) -> bool {
+        self.omit.contains(&part)
     }
 }
 
@@ -401,25 +466,18 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 type Choice<T> = (&'static str, T, &'static str);
 
 /// The formats of URL tables.
-const TABLE_FORMATS: [Choice<tables::Format>; 10] = [
-    ("list", tables::Format::List, "A URL on each line"),
-    ("tsv", tables::Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
-    ("csv", tables::Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
-    ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
-    ("cdx", tables::Format::Cdx, "A classic web archive index: a legend such as \" CDX N b a\" in the first line"),
-    ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
-    (
-        "log",
-        tables::Format::Log,
-        "An access log with a line for each request, in the common or combined format or in --log-format",
-    ),
-    (
-        "json-log",
-        tables::Format::JsonLog,
-        "An access log in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it",
-    ),
-    ("parquet", tables::Format::Parquet, "A Parquet file"),
-    ("arrow", tables::Format::Arrow, "Arrow IPC, a file (Feather version 2) or a stream"),
+const TABLE_FORMATS: [(&str, tables::Format); 11] = [
+    ("list", tables::Format::List),
+    ("tsv", tables::Format::Tsv),
+    ("csv", tables::Format::Csv),
+    ("jsonl", tables::Format::Jsonl),
+    (NDJSON, tables::Format::Jsonl),
+    ("cdx", tables::Format::Cdx),
+    ("cdxj", tables::Format::Cdxj),
+    ("log", tables::Format::Log),
+    ("json-log", tables::Format::JsonLog),
+    ("parquet", tables::Format::Parquet),
+    ("arrow", tables::Format::Arrow),
 ];
 
 /// The formats of answers.
@@ -433,22 +491,67 @@ const ANSWER_FORMATS: [Choice<Format>; 6] = [
 ];
 
 /// The columns of answers.
-const COLUMNS: [Choice<Column>; 11] = [
-    ("url", Column::Url, "The URL as given, with %XX for characters that a terminal interprets"),
-    ("verdict", Column::Verdict, "allow, disallow, unknown or invalid"),
-    ("line", Column::Line, "The deciding rule's line; 0 if no rule decides, or the set has no line numbers"),
-    ("rule", Column::Rule, "The deciding rule; empty if no rule decides"),
-    ("group", Column::Group, "Whether a group names the crawler: named, default or none"),
+const COLUMNS: [Choice<ColumnChoice>; 12] = [
+    ("url", ColumnChoice::One(Column::Url), "The URL as given, with %XX for characters that a terminal interprets"),
+    ("verdict", ColumnChoice::One(Column::Verdict), "allow, disallow, unknown or invalid"),
+    (
+        "line",
+        ColumnChoice::One(Column::Line),
+        "The deciding rule's line; 0 if no rule decides, or the set has no line numbers",
+    ),
+    ("rule", ColumnChoice::One(Column::Rule), "The deciding rule; empty if no rule decides"),
+    ("group", ColumnChoice::One(Column::Group), "Whether a group names the crawler: named, default or none"),
     (
         "reason",
-        Column::Reason,
+        ColumnChoice::One(Column::Reason),
         "The reason: \"rule\", \"no rule matches\", or the fetch outcome; with --scope also the deciding origin",
     ),
-    ("agent", Column::Agent, "The crawler; with --agent-column the row's own, empty if the row names none"),
-    ("ruleset", Column::Ruleset, "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
-    ("capture_time", Column::CaptureTime, "The deciding capture's fetch time in UTC; empty if unknown"),
-    ("mask", Column::Mask, "The agents refused the fetch or --purpose, as bits: 1 for the first, 2, 4 ..., at most 64"),
-    ("refused", Column::Refused, "The names of these agents joined by ; or as a list in JSON Lines, Parquet and Arrow"),
+    (
+        "agent",
+        ColumnChoice::One(Column::Agent),
+        "The crawler; with --agent-column the row's own, empty if the row names none",
+    ),
+    (
+        "ruleset",
+        ColumnChoice::One(Column::Ruleset),
+        "The deciding ruleset's number, as `inspect` shows it; empty if there is none",
+    ),
+    (
+        "capture_time",
+        ColumnChoice::One(Column::CaptureTime),
+        "The deciding capture's fetch time in UTC; empty if unknown",
+    ),
+    (
+        "mask",
+        ColumnChoice::One(Column::Mask),
+        "The agents refused the fetch or --purpose, as bits: 1 for the first, 2, 4 ..., at most 64",
+    ),
+    (
+        "refused",
+        ColumnChoice::One(Column::Refused),
+        "The names of these agents joined by ; or as a list in JSON Lines, Parquet and Arrow",
+    ),
+    (
+        "any-of",
+        ColumnChoice::AnyOf,
+        "The last column: one verdict for all agents, disallow if any of them is disallowed",
+    ),
+];
+
+/// A column that a user can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnChoice {
+    /// A column of each row or agent.
+    One(Column),
+    /// One verdict for all agents.
+    AnyOf,
+}
+
+/// The lines that state preferences.
+const USAGE_SOURCES: [Choice<Sources>; 3] = [
+    ("content-usage", Sources::Usage, "Content-Usage lines"),
+    ("content-signal", Sources::Signals, "Content-Signal lines"),
+    ("both", Sources::Both, "The most restrictive of both"),
 ];
 
 /// The origins that may decide a URL.
@@ -475,9 +578,9 @@ fn choices<T: Copy + Send + Sync + 'static>(values: &'static [Choice<T>]) -> imp
     PossibleValuesParser::new(values.iter().map(named)).try_map(move |name| find(name).ok_or("no such value"))
 }
 
-/// Returns a parser for the format of a URL table.
-pub fn table_formats() -> impl TypedValueParser<Value = tables::Format> {
-    choices(&TABLE_FORMATS)
+/// Returns the format of a URL table with this name.
+pub fn table_format(name: &str) -> Option<tables::Format> {
+    TABLE_FORMATS.iter().find(|(known, _)| *known == name).map(|&(_, format)| format)
 }
 
 /// Returns a parser for the format of answers.
@@ -486,8 +589,13 @@ pub fn answer_formats() -> impl TypedValueParser<Value = Format> {
 }
 
 /// Returns a parser for columns.
-pub fn columns() -> impl TypedValueParser<Value = Column> {
+pub fn columns() -> impl TypedValueParser<Value = ColumnChoice> {
     choices(&COLUMNS)
+}
+
+/// Returns a parser for the lines that state preferences.
+fn usage_sources() -> impl TypedValueParser<Value = Sources> {
+    choices(&USAGE_SOURCES)
 }
 
 /// Returns a parser for scopes.

@@ -82,7 +82,7 @@ fn mistaken_agent_names_end_with_exit_code_2() {
         ("", "empty product token: write a crawler's name, or \"*\" for the default group"),
         (
             "Googelbot",
-            "no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add --exact-agent",
+            "no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or exact:Googelbot",
         ),
         ("Googelbot>*", "nearly the crawler \"Googlebot\""),
         ("x>GTPBot", "nearly the crawler \"GPTBot\""),
@@ -106,9 +106,9 @@ fn mistaken_agent_names_end_with_exit_code_2() {
             folder.run(command).says(2, &[message]);
         }
     }
-    folder.run(&["test", "robots.txt", "/", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
-    folder.run(&["classify", "set", "urls.txt", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
-    folder.run(&["test", "robots.txt", "/", "--agent", "ChatGPT", "--exact-agent"]).says(0, &[]);
+    folder.run(&["test", "robots.txt", "/", "--agent", "exact:Googelbot"]).says(0, &[]);
+    folder.run(&["classify", "set", "urls.txt", "--agent", "exact:Googelbot"]).says(0, &[]);
+    folder.run(&["test", "robots.txt", "/", "--agent", "exact:ChatGPT"]).says(0, &[]);
     // A brand's name from the file is accepted with a remark.
     folder.write("brand.txt", "User-agent: ChatGPT\nDisallow: /\n");
     let remark = "--agent chatgpt: a robots.txt contains this name, but its crawlers are probably GPTBot, OAI-SearchBot, \

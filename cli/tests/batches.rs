@@ -246,16 +246,15 @@ fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-const CLASSIFY: [&str; 9] =
-    ["classify", "set", "--agent", "bot-a", "--agent", "nobody", "--agent", "nothing", "--output-folder"];
+const CLASSIFY: [&str; 9] = ["classify", "set", "--agent", "bot-a", "--agent", "nobody", "--agent", "nothing", "-o"];
 
 #[test]
 fn one_corrupt_list_among_twenty_is_listed_and_resume_retries_it() {
     let folder = partitions();
-    let run = folder.run(&[&CLASSIFY[..], &["out", "data"]].concat());
+    let run = folder.run(&[&CLASSIFY[..], &["out/", "data"]].concat());
     run.says(2, &["part-07.gz: cannot be read: its gzip data cannot be decompressed"]);
     fs::remove_dir_all(folder.path("out")).unwrap();
-    let args = [&CLASSIFY[..], &["out", "data", "--keep-going", "--resume"]].concat();
+    let args = [&CLASSIFY[..], &["out/", "data", "--keep-going", "--resume"]].concat();
     let run = folder
         .run(&args)
         .says(1, &["files written 19\n", "1 of 20 inputs failed", "crawl=2026-02/subset=warc/part-07"]);
@@ -270,23 +269,23 @@ fn one_corrupt_list_among_twenty_is_listed_and_resume_retries_it() {
     folder.run(&args).says(0, &["files written 1\n", "done before 19\n"]);
     assert!(all.iter().all(|(name, bytes)| folder.read(&format!("out/{name}")) == *bytes));
     // A pattern keeps the paths too, and gives the same files.
-    folder.run(&[&CLASSIFY[..], &["pattern", "data/**/*.gz"]].concat()).says(0, &["files written 20\n"]);
+    folder.run(&[&CLASSIFY[..], &["pattern/", "data/**/*.gz"]].concat()).says(0, &["files written 20\n"]);
     let verdicts = |name: &str| {
         let files = tree(&folder.path(name)).into_iter();
         files.filter(|(name, _)| name.ends_with(".tsv")).collect::<Vec<_>>()
     };
     assert!(verdicts("out") == verdicts("pattern"));
     // The output may not be in a folder that is read, and several lists need a folder.
-    folder.run(&[&CLASSIFY[..], &["data/out", "data"]].concat()).says(2, &["data/out: is in the input folder data"]);
-    folder.run(&[&CLASSIFY[..], &["data/", "data"]].concat()).says(2, &["data/: is the input folder"]);
-    folder.run(&["classify", "set", "data", "--agent", "x"]).says(2, &["data: is a folder; --output-folder DIR"]);
+    folder.run(&[&CLASSIFY[..], &["data/out/", "data"]].concat()).says(2, &["data/out: is in the input folder data"]);
+    folder.run(&[&CLASSIFY[..], &["data/", "data"]].concat()).says(2, &["data: is the input folder"]);
+    folder.run(&["classify", "set", "data", "--agent", "x"]).says(2, &["data: is a folder; -o DIR/"]);
 }
 
 #[test]
 fn resume_by_checksum_ignores_the_time_and_notices_changed_bytes() {
     let folder = Folder::with_set();
     folder.write("one.txt", "http://a.example/private\n");
-    let run = |how: &str| folder.run(&[&CLASSIFY[..], &["out", "one.txt", how]].concat());
+    let run = |how: &str| folder.run(&[&CLASSIFY[..], &["out/", "one.txt", how]].concat());
     run("--resume").says(0, &["files written 1\n"]);
     run("--resume=checksum").says(2, &["was made without a checksum of its input"]);
     fs::remove_dir_all(folder.path("out")).unwrap();
@@ -303,7 +302,7 @@ fn resume_by_checksum_ignores_the_time_and_notices_changed_bytes() {
     folder.write("one.txt", "http://b.example/private\n");
     touch();
     run("--resume=checksum").says(2, &["one.txt.tsv: was made from another input, or the input has changed"]);
-    folder.run(&[&CLASSIFY[..], &["out", "one.txt", "--resume=often"]].concat()).says(2, &["invalid value 'often'"]);
+    folder.run(&[&CLASSIFY[..], &["out/", "one.txt", "--resume=often"]].concat()).says(2, &["invalid value 'often'"]);
 }
 
 #[test]
@@ -314,11 +313,11 @@ fn parts_hold_at_most_the_given_rows_and_resume_keeps_all_or_none() {
     for (rows, count) in [(0, 1), (9, 1), (10, 1), (11, 2), (20, 2), (21, 3), (1_000, 25)] {
         folder.write("a.txt", urls(rows));
         let limit = if rows > 100 { "40" } else { "10" };
-        let args = [&CLASSIFY[..], &["out", "a.txt", "--header", "--force", "--rows-per-file", limit]].concat();
+        let args = [&CLASSIFY[..], &["out/", "a.txt", "--header", "--force", "--rows-per-file", limit]].concat();
         // Parts of a longer output are removed.
         folder.run(&args).says(0, &[&format!("files written {count}\n")]);
         assert_eq!(names().len(), count, "{rows}");
-        folder.run(&[&CLASSIFY[..], &["whole", "a.txt", "--header", "--force"]].concat()).says(0, &[]);
+        folder.run(&[&CLASSIFY[..], &["whole/", "a.txt", "--header", "--force"]].concat()).says(0, &[]);
         let whole = String::from_utf8(folder.read("whole/a.txt.tsv")).unwrap();
         let (header, expected) = whole.split_at(whole.find('\n').unwrap() + 1);
         let mut found = String::new();
@@ -332,7 +331,7 @@ fn parts_hold_at_most_the_given_rows_and_resume_keeps_all_or_none() {
     }
     fs::remove_dir_all(folder.path("out")).unwrap();
     folder.write("a.txt", urls(25));
-    let args = [&CLASSIFY[..], &["out", "a.txt", "--format", "parquet", "--rows-per-file", "10", "--resume"]].concat();
+    let args = [&CLASSIFY[..], &["out/", "a.txt", "--format", "parquet", "--rows-per-file", "10", "--resume"]].concat();
     folder.run(&args).says(0, &["files written 3\n"]);
     let all = tree(&folder.path("out"));
     folder.run(&args).says(0, &["done before 3\n"]);
@@ -342,13 +341,15 @@ fn parts_hold_at_most_the_given_rows_and_resume_keeps_all_or_none() {
         folder.run(&args).says(0, &["has only some of its parts, which are written again", "files written 3\n"]);
         assert!(tree(&folder.path("out")) == all);
     }
-    let run = folder.run(&[&CLASSIFY[..], &["out", "a.txt", "--format", "parquet", "--force"]].concat());
+    let run = folder.run(&[&CLASSIFY[..], &["out/", "a.txt", "--format", "parquet", "--force"]].concat());
     run.says(2, &["a.txt-00000.parquet: is the output of a run with another --rows-per-file"]);
     folder.write("rows.csv", "url,n\nhttp://a.example/,1\n");
-    let args = [&CLASSIFY[..3], &["bot-a", "rows.csv", "--output-folder", "o", "--rows-per-file", "9"]].concat();
+    let args = [&CLASSIFY[..3], &["bot-a", "rows.csv", "-o", "o/", "--rows-per-file", "9"]].concat();
     folder.run(&[&args[..], &["--add-columns"]].concat()).says(2, &["--rows-per-file: --add-columns and --only"]);
-    folder.run(&["classify", "set", "--agent", "x", "--rows-per-file", "9"]).says(2, &["--output-folder"]);
-    folder.run(&[&CLASSIFY[..], &["o", "a.txt", "--rows-per-file", "0"]].concat()).says(2, &["invalid value '0'"]);
+    folder
+        .run(&["classify", "set", "--agent", "x", "--rows-per-file", "9"])
+        .says(2, &["--rows-per-file: requires -o DIR/"]);
+    folder.run(&[&CLASSIFY[..], &["o/", "a.txt", "--rows-per-file", "0"]].concat()).says(2, &["invalid value '0'"]);
 }
 
 #[test]
@@ -407,7 +408,7 @@ fn a_killed_run_with_partitions_and_parts_resumes_to_the_same_bytes() {
 
     let folder = partitions();
     folder.write("data/crawl=2026-02/subset=warc/part-07.gz", gz(b"http://a.example/private\n"));
-    let args = [&CLASSIFY[..], &["out", "data", "--resume", "--rows-per-file", "90", "--format", "parquet"]].concat();
+    let args = [&CLASSIFY[..], &["out/", "data", "--resume", "--rows-per-file", "90", "--format", "parquet"]].concat();
     let start = Instant::now();
     folder.run(&args).says(0, &["files written 115\n"]);
     let whole = start.elapsed();

@@ -141,7 +141,17 @@ const VISITS: &str = "when,url,note\n\
 fn rows_are_decided_by_the_rules_at_their_time() {
     let folder = folder_with(&["--by-time"]);
     folder.write("visits.csv", VISITS);
-    let run = folder.run(&["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x", "--reason"]);
+    let run = folder.run(&[
+        "classify",
+        "set",
+        "visits.csv",
+        "--at",
+        "{when}",
+        "--agent",
+        "x",
+        "--columns",
+        "url,verdict,reason",
+    ]);
     let run =
         run.says(0, &["visits.csv:10: no time in column 1 (\"when\")", "invalid: no time in column 1 (\"when\") 2\n"]);
     let copy = "rule of the last good copy, now 503";
@@ -169,17 +179,17 @@ fn rows_are_decided_by_the_rules_at_their_time() {
     assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
     // The verdicts are the same without reasons, and with captures compiled in memory.
     for set in ["set", "c.jsonl"] {
-        let args = ["classify", set, "visits.csv", "--at-column", "1", "--agent", "x", "--profile", "rfc9309"];
+        let args = ["classify", set, "visits.csv", "--at", "{1}", "--agent", "x", "--profile", "rfc9309"];
         let args = if set == "set" { &args[..7] } else { &args[..] };
         let text = folder.run(args).says(0, &[]).text();
         let without_reasons = expected.iter().map(|line| line.rsplit_once('\t').unwrap().0);
         assert!(text.lines().eq(without_reasons), "{text}");
     }
-    let explained = folder.run(&["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x", "--explain"]);
+    let explained = folder.run(&["classify", "set", "visits.csv", "--at", "{when}", "--agent", "x", "--explain"]);
     assert_eq!(explained.text().lines().nth(1), Some("https://a.example/old\tdisallow\t2\tDisallow: /old"));
 
     folder.write("visits.jsonl", r#"{"url": "https://a.example/old", "seen": {"at": 1767225600}}"#);
-    let args = ["classify", "set", "visits.jsonl", "--at-column", "seen.at", "--agent", "x"];
+    let args = ["classify", "set", "visits.jsonl", "--at", "{seen.at}", "--agent", "x"];
     assert_eq!(folder.run(&args).says(0, &[]).text(), "https://a.example/old\tdisallow\n");
 }
 
@@ -187,16 +197,16 @@ fn rows_are_decided_by_the_rules_at_their_time() {
 fn at_column_requires_a_set_by_time_and_a_column() {
     let folder = folder_with(&[]);
     folder.write("visits.csv", VISITS);
-    let args = ["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x"];
-    folder.run(&args).says(2, &["set: has no times, which --at-column requires", "--by-time"]);
+    let args = ["classify", "set", "visits.csv", "--at", "{when}", "--agent", "x"];
+    folder.run(&args).says(2, &["set: is a compiled set without times, which --at requires", "--by-time"]);
     compile(&folder, "set", &["--by-time"], &CAPTURES);
     folder.write("urls.txt", "https://a.example/old\n");
-    let list = ["classify", "set", "urls.txt", "--at-column", "when", "--agent", "x"];
+    let list = ["classify", "set", "urls.txt", "--at", "{when}", "--agent", "x"];
     folder
         .run(&list)
-        .says(2, &["urls.txt: --at-column when: there is no such column; the first row is \"https://a.example/old\""]);
-    let other = ["classify", "set", "visits.csv", "--at-column", "then", "--agent", "x"];
-    folder.run(&other).says(2, &["--at-column then: there is no such column"]);
+        .says(2, &["urls.txt: --at when: there is no such column; the first row is \"https://a.example/old\""]);
+    let other = ["classify", "set", "visits.csv", "--at", "{then}", "--agent", "x"];
+    folder.run(&other).says(2, &["--at then: there is no such column"]);
 }
 
 /// Size of a comparison between a set by time and sets compiled for each time.
@@ -228,7 +238,7 @@ fn compare_with_sets_for_each_time(size: &Size) {
     let lines = rows.iter().map(|(url, time)| format!("{url}\t{time}\n"));
     folder.write("t.tsv", "url\ttime\n".to_owned() + &lines.collect::<String>());
     folder.run(&["compile", "--by-time", "-o", "set", "c.jsonl"]).says(0, &["spans of time"]);
-    let columns = ["--url-column", "url", "--at-column", "time", "--agent", "GPTBot", "--agent", "Googlebot"];
+    let columns = ["--url", "url", "--at", "{time}", "--agent", "GPTBot", "--agent", "Googlebot"];
     folder.run(&[&["classify", "set", "t.tsv", "-o", "found.tsv"], &columns[..]].concat()).says(0, &[]);
     let found = String::from_utf8(folder.read("found.tsv")).unwrap();
     let found: Vec<&str> = found.lines().collect();

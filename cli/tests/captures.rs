@@ -183,7 +183,7 @@ const CAPTURE_URLS: [&str; 7] = [
 
 /// Returns verdict and reason for each of [`CAPTURE_URLS`].
 fn reasons(folder: &Folder, args: &[&str]) -> Vec<String> {
-    let args = [&["classify"], args, &["--agent", "any-bot", "--reason"]].concat();
+    let args = [&["classify"], args, &["--agent", "any-bot", "--columns", "url,verdict,reason"]].concat();
     let run = folder.run_with(&args, CAPTURE_URLS.join("\n").as_bytes()).says(0, &[]);
     let columns = |line: &str| line.split('\t').skip(1).collect::<Vec<_>>().join(": ");
     run.text().lines().map(columns).collect()
@@ -256,8 +256,8 @@ fn profiles_decide_what_captures_mean() {
     folder.run(&["classify", "set", "--agent", "a", "--at", "2026-01-01"]).says(2, &["is a compiled set", "--at"]);
     folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["digits are a date (4, 6, 8, 12, 14)"]);
 
-    // `--explain` columns precede `--reason` columns. The last line is not a URL.
-    let args = ["classify", "set", "--agent", "any-bot", "--explain", "--reason"];
+    // The last line is not a URL.
+    let args = ["classify", "set", "--agent", "any-bot", "--columns", "url,verdict,line,rule,reason"];
     let run = folder.run_with(&args, b"http://a.example/x\nhttp://b.example/\n\n").says(0, &[]);
     let expected = "http://a.example/x\tdisallow\t2\tDisallow: /x\trule of the last good copy, now 503\n\
                     http://b.example/\tdisallow\t0\t\tnetwork error\n\tinvalid\t0\t\tno URL\n";

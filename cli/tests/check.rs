@@ -21,14 +21,12 @@ fn a_correct_table_has_no_differences() {
     folder.write("cases.tsv", GOOD);
     folder.write("cases.tsv.gz", gz(GOOD.as_bytes()));
     let line = "6 rows: 5 checked, 0 verdict differences, 0 line differences, 0 without robots.txt";
-    for strategy in ["factored", "fallback"] {
-        for cases in ["cases.tsv", "cases.tsv.gz"] {
-            let run = folder.run(&["check", cases, "--robots", "robots", "--strategy", strategy]).says(0, &[line]);
-            assert_eq!(run.text(), "");
-        }
-        let run = folder.run_with(&["check", "-", "--robots", "robots"], GOOD.trim_end().as_bytes());
-        run.says(0, &[line]);
+    for cases in ["cases.tsv", "cases.tsv.gz"] {
+        let run = folder.run(&["check", cases, "--robots", "robots"]).says(0, &[line]);
+        assert_eq!(run.text(), "");
     }
+    let run = folder.run_with(&["check", "-", "--robots", "robots"], GOOD.trim_end().as_bytes());
+    run.says(0, &[line]);
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]).says(0, &[line]);
     let expected = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
                     a.example\tBOT-A\t/private/open\tALLOW\t3\n\
@@ -299,7 +297,7 @@ fn inspect_lists_groups_and_rules() {
     assert_eq!(shown(&["set", "A.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["robots", "a.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["set", "https://a.example/x"]), format!("https://a.example:443\n{groups}"));
-    assert_eq!(shown(&["set", "a.example", "--scheme", "http"]), format!("http://a.example:80\n{groups}"));
+    assert_eq!(shown(&["set", "http://a.example"]), format!("http://a.example:80\n{groups}"));
     let other = "http://c.example:8080 https://c.example:8080\n  group: other\n    line 2  Disallow:\n";
     assert_eq!(shown(&["set", "c.example"]), other);
     assert_eq!(shown(&["set", "c.example:8080"]), other);
@@ -308,7 +306,7 @@ fn inspect_lists_groups_and_rules() {
         folder.run(&["inspect", "set", host]).says(1, &[&text]);
     }
     folder.run(&["inspect", "set", "not a host"]).says(2, &["not a host: no valid host"]);
-    folder.run(&["inspect", "set", "--scheme", "http"]).says(2, &["set: is a compiled set; --dialect"]);
+    folder.run(&["inspect", "set", "--profile", "google"]).says(2, &["set: is a compiled set; --dialect"]);
 }
 
 #[test]
@@ -358,11 +356,11 @@ fn short_help_fits_on_a_screen() {
         assert_eq!(folder.run(first).says(0, &[]).text(), folder.run(last).says(0, &[]).text());
     }
     let long = folder.run(&["classify", "--help"]).says(0, &[]).text();
-    for text in
-        ["--strategy <NAME>", "--threads <N>", "--color <WHEN>", "[possible values: factored, fallback", "Examples:"]
-    {
+    for text in ["--profile <NAME>", "--threads <N>", "[possible values: state, checksum", "Examples:"] {
         assert!(long.contains(text), "no {text:?} in {long}");
     }
+    // One place in the help is enough for an option of every command.
+    assert!(folder.run(&["--help"]).text().contains("--color <WHEN>") && !long.contains("--color <WHEN>"));
     for args in [&["-V"][..], &["classify", "-V"], &["--version"]] {
         assert_eq!(folder.run(args).says(0, &[]).text(), concat!("reptile ", env!("CARGO_PKG_VERSION"), "\n"));
     }

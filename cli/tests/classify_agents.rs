@@ -1,4 +1,4 @@
-//! `reptile classify --agent-column`, which decides each row for the crawler named in it, and `--rejects`.
+//! `reptile classify --agent`, which decides each row for the crawler named in it, and `--rejects`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -28,7 +28,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
     folder.run(&[&["classify", "set", name], options].concat())
 }
 
-const OF_A: [&str; 4] = ["--host", "a.example", "--agent-column", "user_agent"];
+const OF_A: [&str; 4] = ["--host", "a.example", "--agent", "{user_agent}"];
 
 #[test]
 fn each_row_is_decided_for_the_crawler_it_names() {
@@ -102,7 +102,7 @@ fn thread_count_does_not_change_verdicts_for_many_crawlers() {
     }
     folder.write("t.csv", table);
     for threads in ["1", "2", "5"] {
-        let options = ["--agent-column", "agent", "--columns", "verdict", "--threads", threads];
+        let options = ["--agent", "{agent}", "--columns", "verdict", "--threads", threads];
         let says = [
             "gptbot allow 0, disallow 15,000",
             "GPTBot allow 0, disallow 15,000",
@@ -136,7 +136,7 @@ fn at_column_and_agent_column_can_be_combined() {
     folder.write("t", "url\ttime\tbot\n".to_owned() + &table);
     let expected = ["unknown", "disallow", "allow", "allow", "disallow", "invalid", "unknown"];
     for columns in ["verdict", "verdict,agent"] {
-        let options = ["--at-column", "time", "--agent-column", "bot", "--columns", columns];
+        let options = ["--at", "{time}", "--agent", "{bot}", "--columns", columns];
         let text = classify(&folder, "t", &options).says(0, &["t:7: no time"]).text();
         assert_eq!(text.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>(), expected);
     }
@@ -150,11 +150,11 @@ fn incompatible_options_are_refused() {
     folder.write("list", "https://a.example/\n");
     let cases: [(&str, &[&str], &str); 6] = [
         ("log", &["--host", "a.example"], "--agent <TOKEN>"),
-        ("log", &["--agent-column", "user_agent", "--agent", "x"], "cannot be used with"),
-        ("log", &["--agent-column", "user_agent", "--any-of"], "cannot be used with"),
-        ("log", &["--host", "a.example", "--agent-column", "bot"], "--agent-column bot: an access log has the columns"),
-        ("common", &["--host", "a.example", "--agent-column", "user_agent"], "this access log has no user agents"),
-        ("list", &["--agent-column", "1", "--input-format", "list"], "--agent-column: a list of URLs has no columns"),
+        ("log", &["--agent", "{user_agent}", "--agent", "x"], "so no other --agent can be given"),
+        ("log", &["--agent", "{user_agent}", "--columns", "url,any-of"], "--columns any-of: is one verdict"),
+        ("log", &["--host", "a.example", "--agent", "{bot}"], "--agent bot: an access log has the columns"),
+        ("common", &["--host", "a.example", "--agent", "{user_agent}"], "this access log has no user agents"),
+        ("list", &["--agent", "{1}", "--input-format", "list"], "--agent: a list of URLs has no columns"),
     ];
     for (name, options, says) in cases {
         classify(&folder, name, options).says(2, &[says]);
@@ -203,11 +203,8 @@ fn rejects_writes_invalid_rows_to_a_file() {
     }
     folder.write("big", "https://a.example/\nx\n".repeat(300_000));
     classify(&folder, "big", &["--agent", "x", "--rejects", "bad.gz", "--columns", "verdict"]).says(0, &[]);
-    let run = classify(
-        &folder,
-        "bad.gz",
-        &["--agent", "x", "--input-format", "tsv", "--url-column", "3", "--columns", "verdict"],
-    );
+    let run =
+        classify(&folder, "bad.gz", &["--agent", "x", "--input-format", "tsv", "--url", "3", "--columns", "verdict"]);
     // The first row is read as the header.
     run.says(1, &["lines 299,999", "invalid 299,999"]);
 }

@@ -240,7 +240,7 @@ fn incomplete_data_and_contradictions_are_errors() {
         (&["text.txt", "--input-format", "arrow"], "text.txt: --input-format arrow: is not Arrow IPC"),
         (&["whole.arrows", "--input-format", "csv"], "whole.arrows: --input-format: is Arrow IPC, not CSV"),
         (&["whole.arrows", "--delimiter", "comma"], "whole.arrows: --delimiter: is Arrow IPC, not CSV"),
-        (&["whole.arrows", "--url-column", "link"], "--url-column link: there is no such column; the file has \"url\""),
+        (&["whole.arrows", "--url", "link"], "--url link: there is no such column; the file has \"url\""),
         (&["whole.arrows", "--header", "--format", "arrow"], "--header: Arrow already has column names in its schema"),
         (
             &["whole.arrows", "--format", "arrow", "-o", "x.arrows"],

@@ -1,5 +1,5 @@
 //! Columns of `reptile classify` that pipelines join by: refused agents, capture time and deciding ruleset. Also
-//! verdicts replaced by `--unknown` and `--invalid`.
+//! verdicts replaced by `--treat`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fs::File;
@@ -47,7 +47,7 @@ fn refused_agents_fill_one_cell_in_every_text_format() {
     ];
     assert_eq!(json.lines().collect::<Vec<_>>(), expected);
     let row = "http://a.example/private\n";
-    let more = ["--columns", "url,mask,line", "--any-of"];
+    let more = ["--columns", "url,mask,line,any-of"];
     assert_eq!(run(&folder, row, &more).text(), "http://a.example/private\t1\t2\t0\tdisallow\n");
     folder.write("t.csv", "url,n\nhttp://b.example/,7\n");
     let args = ["classify", "set", "t.csv", "--agent", "bot-a", "--add-columns", "--columns", "mask,refused"];
@@ -77,7 +77,7 @@ fn columns_that_cannot_represent_the_agents_are_refused() {
     let json = run(&folder, URLS, &[&refused[..], &["--format", "jsonl"]].concat()).says(0, &[]).text();
     assert_eq!(json.lines().nth(2), Some("{\"refused\":[\"bot-a\",\"x\",\"unknown\"]}"));
     for column in ["mask", "refused"] {
-        let args = ["classify", "set", "urls", "--agent-column", "agent", "--columns", column, "--input-format", "tsv"];
+        let args = ["classify", "set", "urls", "--agent", "{agent}", "--columns", column, "--input-format", "tsv"];
         folder.write("urls", "url\tagent\nhttp://b.example/\tGPTBot\n");
         folder.run(&args).says(2, &[&format!("--columns {column}: is about all named crawlers")]);
     }
@@ -95,7 +95,7 @@ fn batches_and_single_rows_give_the_same_columns() {
         rows += &format!("{agent}\thttp://{host}/{path}\t{number}\n");
     }
     folder.write("t.tsv", rows);
-    let by_row = ["--agent-column", "agent"];
+    let by_row = ["--agent", "{agent}"];
     let named = ["--agent", "bot-a", "--agent", "x"];
     let cases: [(&[&str], &str, usize); 4] = [
         (&by_row, "url,agent,verdict", 3),
@@ -104,7 +104,7 @@ fn batches_and_single_rows_give_the_same_columns() {
         (&named, "agent", 2),
     ];
     for (agents, columns, count) in cases {
-        let args = [&["classify", "set", "t.tsv", "--url-column", "url"], agents].concat();
+        let args = [&["classify", "set", "t.tsv", "--url", "url"], agents].concat();
         for format in ["tsv", "csv", "jsonl"] {
             let run = |columns: &str| {
                 folder.run(&[&args[..], &["--columns", columns, "--format", format]].concat()).says(0, &[])
@@ -243,7 +243,7 @@ fn rows_name_the_deciding_capture_and_ruleset() {
     assert_eq!(alone.lines().nth(1), Some("\t\t"));
     // Rows that name no crawler have neither capture nor ruleset.
     folder.write("t.tsv", "url\tagent\nhttps://c.example/a\tx\nhttps://c.example/a\t-\n");
-    let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--columns", "capture_time,ruleset,verdict"];
+    let args = ["classify", "set", "t.tsv", "--agent", "{agent}", "--columns", "capture_time,ruleset,verdict"];
     let expected = format!("1970-01-03T00:00:00Z\t{star}\tdisallow\n\t\tunknown\n");
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
 }
@@ -293,7 +293,7 @@ fn rows_by_time_report_the_capture_of_a_set_for_that_time() {
     let rows: String = days.iter().map(|day| format!("http://a.example/a\t@{}\n", day * DAY)).collect();
     folder.write("t.tsv", format!("url\ttime\n{rows}"));
     let columns = ["--agent", "x", "--columns", "capture_time,verdict"];
-    let found = folder.run(&[&["classify", "set", "t.tsv", "--at-column", "time"], &columns[..]].concat()).says(0, &[]);
+    let found = folder.run(&[&["classify", "set", "t.tsv", "--at", "{time}"], &columns[..]].concat()).says(0, &[]);
     let mut times = std::collections::HashSet::new();
     for (day, row) in days.iter().zip(found.text().lines()) {
         let at = format!("@{}", day * DAY);
@@ -309,20 +309,23 @@ fn rows_by_time_report_the_capture_of_a_set_for_that_time() {
 fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let folder = Folder::with_set();
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
-    let found = run(&folder, URLS, &["--columns", "verdict,mask", "--unknown", "disallow", "--invalid", "allow"]);
+    let found =
+        run(&folder, URLS, &["--columns", "verdict,mask", "--treat", "unknown=disallow", "--treat", "invalid=allow"]);
     let found = found.says(0, &[counts, "unknown, written as disallow 1\n", "invalid, written as allow 1\n"]);
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
     // Reasons and rejected rows are the same in every mode.
-    let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];
+    let reason = ["--columns", "verdict,reason,any-of", "--treat", "unknown=allow", "--rejects", "bad"];
     let found = run(&folder, URLS, &reason).says(0, &["unknown, written as allow 1\n"]);
     assert!(!found.stderr.contains("invalid, written"), "{found:?}");
     let rows = found.text();
     assert_eq!(rows.lines().nth(4), Some("allow\tno robots.txt is known\tallow\tno robots.txt is known\tallow"));
     assert_eq!(rows.lines().nth(5), Some("invalid\tno URL\tinvalid\tno URL\tinvalid"));
     assert_eq!(String::from_utf8(folder.read("bad")).unwrap(), "6\tno http, https or ftp URL\tnot a URL\n");
-    let found = run(&folder, URLS, &["--columns", "refused", "--unknown", "disallow", "--invalid", "disallow"]).text();
+    let found =
+        run(&folder, URLS, &["--columns", "refused", "--treat", "unknown=disallow", "--treat", "invalid=disallow"])
+            .text();
     assert_eq!(found.lines().skip(3).collect::<Vec<_>>(), ["", "bot-a;x", "bot-a;x"]);
     // With `--only`, and with a line that is too long.
     let long = "y".repeat(3 << 20);
@@ -330,25 +333,27 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let only = |options: &[&str]| run(&folder, &text, options).says(0, &[]).text();
     let all: Vec<&str> = text.lines().collect();
     let some = |places: &[usize]| places.iter().map(|&place| format!("{}\n", all[place])).collect::<String>();
-    assert_eq!(only(&["--only", "disallow", "--unknown", "disallow"]), some(&[0, 1, 2, 4]));
-    assert!(only(&["--only", "disallow", "--invalid", "disallow"]) == some(&[0, 1, 2, 5, 6]));
-    assert_eq!(only(&["--only", "unknown", "--invalid", "disallow"]), some(&[4]));
-    assert!(only(&["--only", "allow", "--unknown", "allow", "--invalid", "allow"]) == some(&[3, 4, 5, 6]));
-    run(&folder, URLS, &["--only", "unknown", "--unknown", "allow"]).says(2, &["--only unknown: no row is unknown"]);
-    run(&folder, URLS, &["--unknown", "keep"]).says(2, &["allow, disallow"]);
+    assert_eq!(only(&["--only", "disallow", "--treat", "unknown=disallow"]), some(&[0, 1, 2, 4]));
+    assert!(only(&["--only", "disallow", "--treat", "invalid=disallow"]) == some(&[0, 1, 2, 5, 6]));
+    assert_eq!(only(&["--only", "unknown", "--treat", "invalid=disallow"]), some(&[4]));
+    assert!(only(&["--only", "allow", "--treat", "unknown=allow", "--treat", "invalid=allow"]) == some(&[3, 4, 5, 6]));
+    run(&folder, URLS, &["--only", "unknown", "--treat", "unknown=allow"])
+        .says(2, &["--only unknown: no row is unknown"]);
+    run(&folder, URLS, &["--treat", "unknown=keep"]).says(2, &["expected unknown, invalid or unknown-usage"]);
     // In Parquet, in color and on the report page.
-    run(&folder, URLS, &["--format", "parquet", "--unknown", "disallow", "-o", "out"]).says(0, &[]);
+    run(&folder, URLS, &["--format", "parquet", "--treat", "unknown=disallow", "-o", "out"]).says(0, &[]);
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
     let row = reader.get_row_iter(None).unwrap().nth(4).unwrap().unwrap();
     assert_eq!(row.get_string(1).unwrap(), "disallow");
-    let shown = run(&folder, URLS, &["--columns", "verdict", "--unknown", "disallow", "--color", "always"]).text();
+    let shown =
+        run(&folder, URLS, &["--columns", "verdict", "--treat", "unknown=disallow", "--color", "always"]).text();
     assert_eq!(shown.lines().nth(4), shown.lines().nth(2));
-    run(&folder, URLS, &["--unknown", "disallow", "--report", "page.html"]).says(0, &[]);
+    run(&folder, URLS, &["--treat", "unknown=disallow", "--report", "page.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    assert!(page.contains("<tr><th>unknown, written as disallow</th><td>1 rows (--unknown)</td></tr>"), "{page}");
+    assert!(page.contains("<tr><th>unknown, written as disallow</th><td>1 rows (--treat)</td></tr>"), "{page}");
     // Rows that name no crawler are unknown too.
     folder.write("t.tsv", "url\tagent\nhttp://b.example/\t-\nhttp://b.example/\tx\n");
-    let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--columns", "agent,verdict"];
-    let run = folder.run(&[&args[..], &["--unknown", "allow"]].concat());
+    let args = ["classify", "set", "t.tsv", "--agent", "{agent}", "--columns", "agent,verdict"];
+    let run = folder.run(&[&args[..], &["--treat", "unknown=allow"]].concat());
     assert_eq!(run.says(0, &["unknown, written as allow 1\n"]).text(), "\tallow\nx\tdisallow\n");
 }

@@ -93,7 +93,7 @@ fn properties() -> WriterPropertiesBuilder {
 }
 
 fn classify(folder: &Folder, options: &[&str]) -> Run {
-    let fixed = ["classify", "set", "in.parquet", "--agent", "bot-a", "--url-column", "url", "--force"];
+    let fixed = ["classify", "set", "in.parquet", "--agent", "bot-a", "--url", "url", "--force"];
     folder.run(&[&fixed, options].concat())
 }
 

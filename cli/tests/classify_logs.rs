@@ -32,12 +32,12 @@ fn logs_and_cdxj_are_detected_or_chosen_by_option() {
         (&[], with_hosts(["a.example:80", "b.example:80"]), first),
         (&["--scheme", "http"], with_hosts(["a.example:443", "b.example:443"]), first),
         (
-            &["--log-format", "vhost_combined", "--host", "http://b.example"],
+            &["--input-format", "vhost_combined", "--host", "http://b.example"],
             with_hosts(["a.example:80", "-:80"]),
             first,
         ),
         (
-            &["--log-format", r#"%V %h %l %u %t "%r""#, "--scheme", "http"],
+            &["--input-format", r#"%V %h %l %u %t "%r""#, "--scheme", "http"],
             [("a.example", private), ("b.example", "GET / HTTP/1.1")].map(|(host, request)| {
                 let line = line(request);
                 format!("{host} {}", line.strip_suffix(" 200 512").unwrap())
@@ -45,7 +45,7 @@ fn logs_and_cdxj_are_detected_or_chosen_by_option() {
             first,
         ),
         (
-            &["--log-format", r#"$scheme "$request" $host"#],
+            &["--input-format", r#"$scheme "$request" $host"#],
             [("a.example", private), ("b.example", "GET / HTTP/1.1")]
                 .map(|(host, request)| format!("http \"{request}\" {host}")),
             "an access log, URLs in the requests, hosts in $host",
@@ -68,7 +68,7 @@ fn logs_and_cdxj_are_detected_or_chosen_by_option() {
             "CDXJ, URLs in the field \"url\"",
         ),
         (
-            &["--input-format", "cdxj", "--url-column", "u.0"],
+            &["--input-format", "cdxj", "--url", "u.0"],
             ["http://a.example/private", "http://b.example/"].map(|url| format!("x)/ 2026 {{\"u\":[\"{url}\"]}}")),
             "CDXJ, URLs in the field \"u.0\"",
         ),
@@ -159,40 +159,32 @@ fn incompatible_options_are_refused() {
         (
             "log",
             &[],
-            "log: no virtual hosts in this access log: give its host with --host, or its format with --log-format",
+            "log: no virtual hosts in this access log: give its host with --host, or its format with --input-format",
         ),
-        ("log", &["--log-format", "combined"], "no virtual hosts in this access log: give its host with --host"),
-        ("log", &["--log-format", "$host $uri"], "for '--log-format <FORMAT>': has no request: expected $request"),
-        ("log", &["--log-format", "$request", "--input-format", "csv"], "log: --log-format: is for access logs"),
-        ("log", &["--log-format", "$request", "--delimiter", "tab"], "log: --delimiter: is for CSV"),
-        ("log", &["--log-format", "$request", "--url-column", "x"], "--url-column x: an access log has the columns"),
-        (
-            "log",
-            &["--log-format", "$request", "--host-column", "x", "--scheme", "http"],
-            "log: --host-column: an access log",
-        ),
+        ("log", &["--input-format", "combined"], "no virtual hosts in this access log: give its host with --host"),
+        ("log", &["--input-format", "$host $uri"], "nor an access log's format: has no request: expected $request"),
+        ("log", &["--input-format", "$request", "--input-format", "csv"], "cannot be used multiple times"),
+        ("log", &["--input-format", "$request", "--delimiter", "tab"], "log: --delimiter: is for CSV"),
+        ("log", &["--input-format", "$request", "--url", "x"], "--url x: an access log has the columns"),
+        ("log", &["--input-format", "$request", "--url", "http://{x}"], "log: --url: an access log"),
         ("log", &["--host", "a b"], "log: --host a b: expected a host such as example.com"),
-        ("log", &["--host", "a.example", "--scheme", "ftp"], "--scheme: URLs without a scheme get one scheme"),
+        ("log", &["--host", "a.example", "--scheme", "ftp"], "[possible values: http, https]"),
         ("log", &["--host", "http://a.example", "--scheme", "https"], "--scheme https: --host says http"),
-        (
-            "log",
-            &["--host", "a.example", "--url-column", "request"],
-            "--url-column request: an access log has the columns",
-        ),
-        ("log", &["--host", "a.example", "--at-column", "when"], "--at-column when: an access log has the columns"),
+        ("log", &["--host", "a.example", "--url", "request"], "--url request: an access log has the columns"),
+        ("log", &["--host", "a.example", "--at", "{when}"], "--at when: an access log has the columns"),
         ("list", &["--host", "a.example"], "list: is read as a list of URLs; --host is for access logs"),
-        ("two.jsonl", &["--scheme", "ftp"], "two.jsonl: --scheme: URLs without a scheme get one scheme"),
+        ("two.jsonl", &["--scheme", "ftp"], "[possible values: http, https]"),
         ("log", &["--host", "a.example", "--dialect", "google"], "is a compiled set; --dialect"),
     ];
     for (name, options, says) in cases {
-        let is_by_time = options.contains(&"--at-column");
+        let is_by_time = options.contains(&"--at");
         if is_by_time {
             folder.run(&["compile", "--by-time", "--force", "-o", "set", "robots"]).says(0, &[]);
         }
         classify(&folder, name, options).says(2, &[says]);
     }
-    let args = ["classify", "set", "common", "--host", "a.example", "--agent-column", "user_agent"];
-    folder.run(&args).says(2, &["common: --agent-column: this access log has no user agents"]);
+    let args = ["classify", "set", "common", "--host", "a.example", "--agent", "{user_agent}"];
+    folder.run(&args).says(2, &["common: --agent: this access log has no user agents"]);
     classify(&folder, "list", &[]).says(0, &[]);
     // A folder's file names give the hosts. A single robots.txt applies to the log's host.
     for set in ["robots", "robots/a.example"] {
@@ -206,16 +198,16 @@ fn incompatible_options_are_refused() {
 const CASES: [(&str, &str, &str); 37] = [
     // Text that a client sends is not a host.
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "--host good.example", "disallow"),
-    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "", "--log-format"),
+    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "", "--input-format"),
     (
         "1 - - [T] \"GET /p HTTP/1.1\" 200 12 \"-\" \"UA\" \"evil.example\"\n1 - - [T] \"GET /p HTTP/1.1\" 200 12 \"-\" \"UA\" \"198.51.100.7\"",
         "--host good.example",
         "disallow disallow",
     ),
-    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example" good.example"#, "", "--log-format"),
+    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example" good.example"#, "", "--input-format"),
     (
         r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example" good.example"#,
-        r#"--log-format|%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i" "%{X}i" %v"#,
+        r#"--input-format|%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i" "%{X}i" %v"#,
         "disallow",
     ),
     (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
@@ -223,7 +215,7 @@ const CASES: [(&str, &str, &str); 37] = [
     (
         r#"evil.example:80 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#,
         "--host good.example",
-        "--log-format vhost_combined",
+        "--input-format vhost_combined",
     ),
     (
         "evil.example:80 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"\n3 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"",
@@ -232,37 +224,37 @@ const CASES: [(&str, &str, &str); 37] = [
     ),
     (
         r#"good.example:443 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#,
-        "--log-format|vhost_combined --host evil.example",
+        "--input-format|vhost_combined --host evil.example",
         "disallow",
     ),
     (r#"evil.example, 2 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
-    (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "", "--log-format"),
+    (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "", "--input-format"),
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" 0.1 backend.internal"#, "--host good.example", "disallow"),
-    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" web.docker en.utf8"#, "", "--log-format"),
+    (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" web.docker en.utf8"#, "", "--input-format"),
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "https://www.google.com/""#, "--host good.example", "disallow"),
     // A target with another host.
     (r#"1 - - [T] "GET https://evil.example/p HTTP/1.1" 200 12"#, "--host good.example", "invalid"),
     (r#"1 - - [T] "GET http://GOOD.example/p HTTP/1.1" 200 12"#, "--host good.example", "disallow"),
     (r#"good.example:443 1 - - [T] "GET http://evil.example/p HTTP/1.1" 200 5 "-" "UA""#, "", "invalid"),
     (r#"1 - - [T] "GET https://evil.example/p HTTP/1.1" 200 12"#, "", "allow"),
-    (r#"good.example "GET https://evil.example/p HTTP/1.1""#, r#"--log-format|$host "$request""#, "invalid"),
+    (r#"good.example "GET https://evil.example/p HTTP/1.1""#, r#"--input-format|$host "$request""#, "invalid"),
     // Python's server does not escape quotes.
     (r#"1 - - [T] "GET /x".html HTTP/1.1" 200 -"#, "--host half.example", "disallow"),
-    (r#"1 - - [T] "GET /x".html HTTP/1.1" 200 -"#, "--host half.example --log-format common", "disallow"),
+    (r#"1 - - [T] "GET /x".html HTTP/1.1" 200 -"#, "--host half.example --input-format common", "disallow"),
     (r#"1 - - [T] "GET /x" 200 5 "x HTTP/1.1" 200 -"#, "--host half.example", "invalid"),
     (r#"1 - - [T] "GET /x" y.html HTTP/1.1" 200 -"#, "--host half.example", "invalid"),
     (r#"1 - - [T] "GET /x\" 200.html HTTP/1.1" 200 -"#, "--host half.example", "invalid"),
     // A line that can be read in two ways.
-    ("evil.example good.example - /p", "--log-format|$http_x $host - $request_uri", "disallow"),
-    ("a evil.example - /x good.example - /p", "--log-format|$http_x $host - $request_uri", "invalid"),
-    ("good.example /p evil.example /x", "--log-format|$server_name $request_uri $http_x", "invalid"),
+    ("evil.example good.example - /p", "--input-format|$http_x $host - $request_uri", "disallow"),
+    ("a evil.example - /x good.example - /p", "--input-format|$http_x $host - $request_uri", "invalid"),
+    ("good.example /p evil.example /x", "--input-format|$server_name $request_uri $http_x", "invalid"),
     // Hosts that the format does not have.
-    ("- /p", "--log-format|$host $request_uri", "invalid"),
-    ("_ /p", "--log-format|$server_name $request_uri --host good.example", "disallow"),
-    ("evil.example good.example /p", "--log-format|$http_host $server_name $request_uri", "disallow"),
+    ("- /p", "--input-format|$host $request_uri", "invalid"),
+    ("_ /p", "--input-format|$server_name $request_uri --host good.example", "disallow"),
+    ("evil.example good.example /p", "--input-format|$http_host $server_name $request_uri", "disallow"),
     // JSON.
     (r#"{"http_host":"evil.example","server_name":"good.example","request_uri":"/p"}"#, "", "disallow"),
-    (r#"{"http_host":"evil.example","request_uri":"/p","http_user_agent":"x"}"#, "", "--host-column"),
+    (r#"{"http_host":"evil.example","request_uri":"/p","http_user_agent":"x"}"#, "", "--url"),
     (r#"{"http_host":"evil.example","request_uri":"/p","http_user_agent":"x"}"#, "--host good.example", "disallow"),
     (
         "{\"level\":\"info\",\"msg\":\"serving\"}\n{\"request\":{\"host\":\"good.example\",\"uri\":\"/p\",\"headers\":{\"url\":[\"x\"]}}}",
@@ -273,7 +265,7 @@ const CASES: [(&str, &str, &str); 37] = [
     (r#"{"host":"good.example","request_uri":"/p","ua":"x","host":"evil.example"}"#, "", "invalid"),
     (
         r#"{"h":"good.example","u":"/p","ua":"\"h\":\"evil.example"}"#,
-        r#"--log-format|log_format j escape=json '{"h":"$host",' '"u":"$request_uri","ua":"$http_user_agent"}';"#,
+        r#"--input-format|log_format j escape=json '{"h":"$host",' '"u":"$request_uri","ua":"$http_user_agent"}';"#,
         "disallow",
     ),
 ];
@@ -357,7 +349,7 @@ fn the_guides_formats_read_the_logs_of_other_programs() {
     for ((name, format), (program, log)) in rows.zip(PROGRAMS) {
         assert!(name.starts_with(program), "{name}");
         folder.write("log", log);
-        let mut options = vec!["--log-format", format, "--scope", "scheme"];
+        let mut options = vec!["--input-format", format, "--scope", "scheme"];
         if program == "Caddy" {
             options.extend(["--host", "a.example"]);
         }
@@ -401,7 +393,7 @@ fn log_and_cdxj_times_select_the_rules() {
     let times = ["31/Dec/2025:23:59:59 +0000", "31/Dec/2025:23:59:59 -0100", "01/Mar/2026:01:00:00 +0100", "x"];
     let log = times.map(|time| line("GET /a HTTP/1.1").replace("14/Mar/2026:15:09:26 +0000", time) + "\n").concat();
     folder.write("log", log);
-    let run = classify(&folder, "log", &["--host", "a.example", "--at-column", "time", "--columns", "verdict"]);
+    let run = classify(&folder, "log", &["--host", "a.example", "--at", "{time}", "--columns", "verdict"]);
     assert_eq!(
         run.says(0, &["log:4: no time in the time of the request"]).text(),
         "unknown\ndisallow\nallow\ninvalid\n"
@@ -409,6 +401,6 @@ fn log_and_cdxj_times_select_the_rules() {
     let cdxj = ["20251231235959", "20260101000000", "202603", "2026010100"]
         .map(|time| format!("example,a)/a {time} {{\"url\": \"https://a.example/a\", \"timestamp\": \"x\"}}\n"));
     folder.write("cdxj", cdxj.concat());
-    let run = classify(&folder, "cdxj", &["--at-column", "timestamp", "--columns", "verdict", "--timezone", "+12:00"]);
+    let run = classify(&folder, "cdxj", &["--at", "{timestamp}", "--columns", "verdict", "--timezone", "+12:00"]);
     assert_eq!(run.says(0, &["cdxj:4: no time"]).text(), "unknown\ndisallow\nallow\ninvalid\n");
 }

@@ -1,4 +1,4 @@
-//! `classify --output-folder`, which writes a file for each list, and `--resume`, which continues a stopped run.
+//! `classify -o DIR/`, which writes a file for each list, and `--resume`, which continues a stopped run.
 
 use std::fs;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn folder() -> Folder {
 const LISTS: [&str; 3] = ["one.txt", "two.csv", "three.txt"];
 
 fn classify<'a>(lists: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
-    [&["classify", "set"], lists, &["--agent", "bot-a", "--output-folder", "out"], options].concat()
+    [&["classify", "set"], lists, &["--agent", "bot-a", "-o", "out/"], options].concat()
 }
 
 fn text(folder: &Folder, name: &str) -> String {
@@ -94,8 +94,8 @@ fn resume_keeps_finished_files_and_writes_the_rest() {
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["files written 1\n"]);
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["done before 1\n"]);
     folder
-        .run(&["classify", "set", "--agent", "x", "--output-folder", "out"])
-        .says(2, &["--output-folder cannot name a file after standard input"]);
+        .run(&["classify", "set", "--agent", "x", "-o", "out/"])
+        .says(2, &["-o DIR/ cannot name a file after standard input"]);
     folder.write("out/a.tsv", "http://a.example/\n");
     folder.write("sub/a", "http://a.example/\n");
     let run = folder.run(&classify(&["sub/a", "out/a.tsv"], &["--force"]));
@@ -115,7 +115,7 @@ fn errors_are_reported_before_anything_is_written() {
         (&["one.txt", "sub/one.txt"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
         (&["one.txt", "nowhere.txt"], &[], "nowhere.txt: No such file"),
         (&["one.txt", "sub"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
-        (&["one.txt", "two.csv"], &["--rejects", "r"], "cannot be used with"),
+        (&["one.txt", "two.csv"], &["--rejects", "r"], "--rejects: is for one list"),
     ];
     for (lists, options, message) in cases {
         folder.run(&classify(lists, options)).says(2, &[message]);
@@ -123,13 +123,12 @@ fn errors_are_reported_before_anything_is_written() {
     }
     folder
         .run(&["classify", "set", "one.txt", "two.csv", "--agent", "x"])
-        .says(2, &["--output-folder DIR, which gets a file"]);
-    folder.run(&["classify", "set", "one.txt", "--agent", "x", "--resume"]).says(2, &["--output-folder"]);
+        .says(2, &["-o DIR/, a folder that gets a file"]);
+    folder.run(&["classify", "set", "one.txt", "--agent", "x", "--resume"]).says(2, &["--output <OUT>"]);
     folder.write("file", "x");
-    let args = ["classify", "set", "one.txt", "--agent", "x", "--output-folder", "file"];
+    let args = ["classify", "set", "one.txt", "--agent", "x", "-o", "file/"];
     folder.run(&args).says(2, &["file: the folder cannot be created"]);
-    let args =
-        ["classify", "set", "out/one.txt", "--agent", "x", "--output-folder", "out", "--only", "allow", "--force"];
+    let args = ["classify", "set", "out/one.txt", "--agent", "x", "-o", "out/", "--only", "allow", "--force"];
     folder.write("out/one.txt", "http://a.example/\n");
     folder.run(&args).says(2, &["out/one.txt: is the input out/one.txt"]);
     assert_eq!(text(&folder, "out/one.txt"), "http://a.example/\n");

@@ -69,20 +69,23 @@ fn columns_can_be_chosen() {
         (&["--columns", "verdict", "--format", "jsonl"], "{\"bot-a:verdict\":\"disallow\"}\n"),
         (&["--columns", "rule,url"], "Disallow: /private\thttp://a.example/private\n"),
         (&["--columns", "url"], "http://a.example/private\n"),
-        (&["--columns", "line", "--any-of"], "2\tdisallow\n"),
+        (&["--columns", "line,any-of"], "2\tdisallow\n"),
         (
             &["--explain", "--header"],
             "url\tbot-a:verdict\tbot-a:line\tbot-a:rule\nhttp://a.example/private\tdisallow\t2\tDisallow: /private\n",
         ),
-        (&["--explain", "--reason"], "http://a.example/private\tdisallow\t2\tDisallow: /private\trule\n"),
-        (&["--reason"], "http://a.example/private\tdisallow\trule\n"),
-        (&["--agent", "x", "--columns", "verdict", "--any-of"], "disallow\tallow\tdisallow\n"),
         (
-            &["--agent", "x", "--columns", "verdict", "--any-of", "--header"],
+            &["--columns", "url,verdict,line,rule,reason"],
+            "http://a.example/private\tdisallow\t2\tDisallow: /private\trule\n",
+        ),
+        (&["--columns", "url,verdict,reason"], "http://a.example/private\tdisallow\trule\n"),
+        (&["--agent", "x", "--columns", "verdict,any-of"], "disallow\tallow\tdisallow\n"),
+        (
+            &["--agent", "x", "--columns", "verdict,any-of", "--header"],
             "bot-a:verdict\tx:verdict\tverdict\ndisallow\tallow\tdisallow\n",
         ),
         (
-            &["--agent", "x", "--columns", "verdict,line", "--any-of", "--format", "jsonl"],
+            &["--agent", "x", "--columns", "verdict,line,any-of", "--format", "jsonl"],
             "{\"bot-a:verdict\":\"disallow\",\"bot-a:line\":2,\"x:verdict\":\"allow\",\"x:line\":0,\"verdict\":\"disallow\"}\n",
         ),
     ];
@@ -110,7 +113,7 @@ fn columns_can_be_chosen() {
 #[test]
 fn the_combined_verdict_is_the_strictest() {
     let folder = Folder::with_set();
-    let options = ["--agent", "x", "--any-of", "--columns", "verdict"];
+    let options = ["--agent", "x", "--columns", "verdict,any-of"];
     let run = run(&folder, "urls", &URLS.replace("/x\n", "/xzy\n"), &options);
     let run = run.says(0, &["any of them allow 2, disallow 3, unknown 1, invalid 1\n"]);
     let all: Vec<String> = run.text().lines().map(|line| line.rsplit('\t').next().unwrap().to_owned()).collect();
@@ -204,7 +207,8 @@ fn added_columns_precede_unchanged_rows() {
             };
             expected.push_str(&row);
         }
-        let found = run(&folder, name, text, &["--add-columns", "--any-of"]).says(0, &["lines 5\n"]).text();
+        let found =
+            run(&folder, name, text, &["--add-columns", "--columns", "verdict,any-of"]).says(0, &["lines 5\n"]).text();
         assert_eq!(found, expected, "{name}");
         let again = run(&folder, "again", &found, &["--input-format", "list"]);
         assert!(again.text().lines().count() >= 5);
@@ -230,7 +234,7 @@ fn long_lines_keep_their_cells() {
         (&[][..], format!("{long}\tinvalid\n"), "http://b.example/\tdisallow\n"),
         (&["--format", "csv"], format!("{shown},invalid\n"), "http://b.example/,disallow\n"),
         (
-            &["--format", "jsonl", "--any-of"],
+            &["--format", "jsonl", "--columns", "url,verdict,any-of"],
             format!("{{\"url\":\"{shown}\",\"bot-a:verdict\":\"invalid\",\"verdict\":\"invalid\"}}\n"),
             "{\"url\":\"http://b.example/\",\"bot-a:verdict\":\"disallow\",\"verdict\":\"disallow\"}\n",
         ),

@@ -19,6 +19,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 
+use crate::parquet_refused::ALL_PARTS;
 use crate::support::{self, Folder, Run, gz};
 
 /// Non-null cells of a column.
@@ -207,13 +208,13 @@ fn url_columns_of_every_type_are_found() {
         (
             "required int64 id; required binary u;",
             vec![numbers(), required(urls())],
-            &["--url-column", "2"],
+            &["--url", "2"],
             "disallow disallow",
         ),
         (
             "required int64 url; optional group r { optional binary u; }",
             vec![numbers(), optional(urls(), &[2, 2])],
-            &["--url-column", "R.U"],
+            &["--url", "R.U"],
             "disallow disallow",
         ),
         ("required fixed_len_byte_array(17) url;", vec![required(Cells::Fixed(fixed.into()))], &[], "allow disallow"),
@@ -244,21 +245,17 @@ fn invalid_files_and_columns_are_reported() {
     let cases: [(&str, &[&str], &str); 13] = [
         (
             "list",
-            &["--url-column", "url"],
-            "list: --url-column: column 1 (\"url\") is a list, and one value for each row is expected; expected text",
+            &["--url", "url"],
+            "list: --url: column 1 (\"url\") is a list, and one value for each row is expected; expected text",
         ),
-        (
-            "two",
-            &[],
-            "two: which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url-column",
-        ),
-        ("two", &["--url-column", "x"], "two: --url-column x: there is no such column; the file has \"url\", \"uri\""),
-        ("two", &["--url-column", "3"], "--url-column 3: the file has the columns 1 to 2"),
-        ("two", &["--url-column", "0"], "--url-column 0: the file has the columns 1 to 2"),
-        ("two", &["--split-columns"], "two: --split-columns: there are no columns url_protocol, url_host_name"),
+        ("two", &[], "two: which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url"),
+        ("two", &["--url", "x"], "two: --url x: there is no such column; the file has \"url\", \"uri\""),
+        ("two", &["--url", "3"], "--url 3: the file has the columns 1 to 2"),
+        ("two", &["--url", "0"], "--url 0: the file has the columns 1 to 2"),
+        ("two", &["--url", ALL_PARTS], "two: --url: there are no columns url_protocol, url_host_name"),
         ("two", &["--input-format", "csv"], "two: --input-format: is a Parquet file, not CSV"),
         ("text", &["--input-format", "parquet"], "text: --input-format parquet: is not a Parquet file"),
-        ("same", &["--url-column", "a"], "a: several columns have this name; give a number, from 1 on"),
+        ("same", &["--url", "a"], "a: several columns have this name; give a number, from 1 on"),
         (
             "packed.gz",
             &[],
@@ -325,12 +322,15 @@ fn split_columns_equal_the_joined_url() {
     let listed = classify(&folder, "urls", &[]).text();
     let found = classify(&folder, "split", &[]).says(0, &["URLs in columns url_protocol, url_host_name"]);
     assert_eq!(found.text(), listed.repeat(2));
-    assert_eq!(classify(&folder, "both", &["--split-columns"]).text(), listed);
+    assert_eq!(classify(&folder, "both", &["--url", ALL_PARTS]).text(), listed);
     // If the output has no URL column, ordinary URLs are not joined. The reported rows are the same.
-    for options in [&[][..], &["--agent", "other"], &["--any-of", "--agent", "other"]] {
-        let options = [&["--columns", "verdict"], options].concat();
-        let found = classify(&folder, "split", &options);
-        assert_eq!(found.text(), classify(&folder, "urls", &options).text().repeat(2), "{options:?}");
+    for options in [
+        &["--columns", "verdict"][..],
+        &["--columns", "verdict", "--agent", "other"],
+        &["--columns", "verdict,any-of", "--agent", "other"],
+    ] {
+        let found = classify(&folder, "split", options);
+        assert_eq!(found.text(), classify(&folder, "urls", options).text().repeat(2), "{options:?}");
         assert!(found.stderr.contains("row 7: without columns") && found.stderr.contains("row 26: "), "{found:?}");
     }
     // More rows than a batch, with hosts in a dictionary and without one.
@@ -406,7 +406,7 @@ fn times_of_every_type_are_read_like_text() {
     for (schema, times, verdicts) in cases {
         let columns = vec![texts(&[Some("http://a.example/"); 4]), times];
         folder.write("a.parquet", file(&format!("optional binary url; {schema}"), &[columns], plain()));
-        let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
+        let args = ["classify", "set", "a.parquet", "--agent", "a", "--at", "{t}", "--columns", "verdict"];
         assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema}");
     }
     // A time zone shifts local times, but not instants.
@@ -418,7 +418,7 @@ fn times_of_every_type_are_read_like_text() {
     ] {
         let columns = vec![texts(&[Some("http://a.example/"); 4]), times];
         folder.write("a.parquet", file(&format!("optional binary url; {schema}"), &[columns], plain()));
-        let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
+        let args = ["classify", "set", "a.parquet", "--agent", "a", "--at", "{t}", "--columns", "verdict"];
         let args = [&args[..], &["--timezone", "-01:00"]].concat();
         assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema} an hour later");
     }
@@ -444,7 +444,7 @@ fn damaged_files_give_an_error_or_verdicts() {
             let mut damaged = whole.clone();
             damaged[at] ^= [0xff, 0x01, 0x80][tried % 3];
             folder.write("a.parquet", &damaged);
-            let run = classify(&folder, "a.parquet", &["--url-column", "1", "--columns", "verdict"]);
+            let run = classify(&folder, "a.parquet", &["--url", "1", "--columns", "verdict"]);
             let code = run.code.unwrap_or_else(|| panic!("byte {at}: {run:?}"));
             codes[code as usize] += 1;
             assert!(!run.stderr.contains("panicked"), "byte {at}: {}", run.stderr);
@@ -467,8 +467,8 @@ fn verdicts_are_written_as_parquet_columns() {
         "urls",
         format!("http://a.example/private\n\nhttp://a.example/\x07é\n{long}\nhttp://z.example/\nhttp://b.example/\n"),
     );
-    let options = ["--format", "parquet", "-o", "out.parquet", "--agent", "other", "--any-of"];
-    let columns = ["--columns", "url,verdict,line,rule,group,reason"];
+    let options = ["--format", "parquet", "-o", "out.parquet", "--agent", "other"];
+    let columns = ["--columns", "url,verdict,line,rule,group,reason,any-of"];
     let args = [&["classify", "set", "urls", "--agent", "bot-a"], &options[..], &columns].concat();
     folder.run(&args).says(0, &["lines 6\n"]);
     let reader = SerializedFileReader::new(File::open(folder.path("out.parquet")).unwrap()).unwrap();
@@ -478,7 +478,7 @@ fn verdicts_are_written_as_parquet_columns() {
                  other:group other:reason verdict";
     assert_eq!(types.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" "), names);
     assert!(types.iter().all(|(name, kind)| (*kind == Type::INT32) == name.ends_with(":line")), "{types:?}");
-    let jsonl = [&args[..5], &["--format", "jsonl", "--agent", "other", "--any-of"], &columns].concat();
+    let jsonl = [&args[..5], &["--format", "jsonl", "--agent", "other"], &columns].concat();
     let lines = folder.run(&jsonl).text();
     let mut rows = 0;
     for (row, line) in reader.get_row_iter(None).unwrap().zip(lines.lines()) {
@@ -665,7 +665,7 @@ fn agent_column_and_rejects_work_with_parquet() {
     let agents = texts(&[Some("bot-a"), None, Some("bot-a"), Some("Mozilla/5.0 (compatible; bot-a/1.0)")]);
     let schema = "optional binary url (UTF8); optional binary agent (UTF8);";
     folder.write("a.parquet", file(schema, &[vec![urls, agents]], plain()));
-    let args = ["classify", "set", "a.parquet", "--agent-column", "agent", "--columns", "agent,verdict,line"];
+    let args = ["classify", "set", "a.parquet", "--agent", "{agent}", "--columns", "agent,verdict,line"];
     let rejects = ["--rejects", "bad", "--format", "parquet", "-o", "out"];
     let text = folder.run(&args).text();
     assert_eq!(text, "bot-a\tdisallow\t2\n\tunknown\t0\nbot-a\tinvalid\t0\nbot-a\tinvalid\t0\n");
@@ -719,10 +719,10 @@ fn null_urls_give_null_columns() {
     folder.write("nulls", file("optional binary url (UTF8);", &[vec![none()]], plain()));
     let cases: [(&str, &[&str]); 5] = [
         ("verdicts", &["--columns", "verdict"]),
-        ("any of", &["--agent", "other", "--any-of", "--columns", "verdict"]),
+        ("any of", &["--agent", "other", "--columns", "verdict,any-of"]),
         ("lists", &["--columns", "url,verdict,mask,refused"]),
         ("all", &["--columns", "url,verdict,line,rule,group,reason,ruleset,capture_time,mask,refused"]),
-        ("chosen", &["--columns", "url,verdict", "--invalid", "disallow"]),
+        ("chosen", &["--columns", "url,verdict", "--treat", "invalid=disallow"]),
     ];
     for input in ["whole", "split", "nulls"] {
         for (name, options) in cases {

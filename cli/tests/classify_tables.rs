@@ -21,15 +21,10 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
     ("a", &[], "url;x\nP;\"a;\n\"\nC;\n", "CSV with semicolons between cells, URLs in column 1 (\"url\")"),
     ("a", &[], "\u{feff}x|URI\r\n|P\r\n|C\r\n", "CSV with pipes between cells, URLs in column 2 (\"URI\")"),
     ("a.csv", &[], "url\tx\nP\t\"1\n\"\nC\t\n", "CSV with tabs between cells, URLs in column 1 (\"url\")"),
-    ("a.csv", &["--url-column", "link"], "x;link\n;P\n;C\n", "CSV with semicolons between cells, URLs in column 2"),
-    ("a", &["--url-column", "2"], "1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2"),
+    ("a.csv", &["--url", "link"], "x;link\n;P\n;C\n", "CSV with semicolons between cells, URLs in column 2"),
+    ("a", &["--url", "2"], "1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2"),
     ("a", &["--delimiter", ";"], "P;1\nC;2\n", "CSV with semicolons between cells, URLs in column 1"),
-    (
-        "a",
-        &["--delimiter", "^", "--url-column", "u"],
-        "x^u\n^P\n^\"C\"\n",
-        "CSV with \"^\" between cells, URLs in column 2",
-    ),
+    ("a", &["--delimiter", "^", "--url", "u"], "x^u\n^P\n^\"C\"\n", "CSV with \"^\" between cells, URLs in column 2"),
     ("a", &["--delimiter", "tab", "--input-format", "tsv"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
     (
         "a",
@@ -42,16 +37,16 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
     ("a.tsv", &[], "id\tURL\tx\n1\tP\tx\n2\tC\ty\n", "TSV, URLs in column 2 (\"URL\")"),
     ("a", &[], "\u{feff}url\tx\r\nP\tx\r\nC\t\r\n", "TSV, URLs in column 1 (\"url\")"),
     ("a", &[], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
-    ("a", &["--url-column", "2"], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
-    ("a", &["--url-column", "Link"], "link\tLink\n7\tP\n8\tC\n", "TSV, URLs in column 2 (\"Link\")"),
-    ("a", &["--url-column", "LINK"], "x,link\n7,P\n8,C\n", "CSV, URLs in column 2 (\"link\")"),
-    ("a", &["--url-column", "link"], "link\nP\nC\n", "TSV, URLs in column 1 (\"link\")"),
+    ("a", &["--url", "2"], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
+    ("a", &["--url", "Link"], "link\tLink\n7\tP\n8\tC\n", "TSV, URLs in column 2 (\"Link\")"),
+    ("a", &["--url", "LINK"], "x,link\n7,P\n8,C\n", "CSV, URLs in column 2 (\"link\")"),
+    ("a", &["--url", "link"], "link\nP\nC\n", "TSV, URLs in column 1 (\"link\")"),
     ("a", &[], "url\nP\nC\n", "TSV, URLs in column 1 (\"url\")"),
     ("a.csv", &[], "P\nC", "CSV, URLs in column 1"),
     ("a.CSV", &[], "x,\"url\"\r\n\"a\r\nb\",\"P\"\r\n\"\"\"\",C\r\n", "CSV, URLs in column 2 (\"url\")"),
     ("a", &[], "\u{feff}\"url\",\"a\nb\"\n\"P\",\"\n\n\"\nC,\n", "CSV, URLs in column 1 (\"url\")"),
     ("a", &[], "\"P\",1\n\"C\",2\n", "CSV, URLs in column 1"),
-    ("a", &["--url-column", "1"], "\"a page\",b\nP,\nC,\n", "CSV, URLs in column 1 (\"a page\")"),
+    ("a", &["--url", "1"], "\"a page\",b\nP,\nC,\n", "CSV, URLs in column 1 (\"a page\")"),
     ("a", &["--input-format", "csv"], "url\nP\nC\n", "CSV, URLs in column 1 (\"url\")"),
     ("a.csv", &["--input-format", "list"], "P\nC\n", "a list of URLs"),
     ("a.csv", &["--input-format", "tsv"], "x\turl\n\tP\n\"\tC\n", "TSV, URLs in column 2 (\"url\")"),
@@ -62,13 +57,8 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
         "\u{feff}{\"url\":\"P\"}\r\n {\"url\" : \"\\u0068ttp://b.example/\"} \r\n",
         "JSON Lines, URLs in",
     ),
-    (
-        "a",
-        &["--url-column", "r.u"],
-        "{\"r\":{\"u\":\"P\"}}\n{\"r\":{\"u\":\"C\"}}",
-        "JSON Lines, URLs in the field \"r.u\"",
-    ),
-    ("a", &["--url-column", "/r/0"], "{\"r\":[\"P\"]}\n{\"r\":[\"C\",1]}", "JSON Lines, URLs in the field \"/r/0\""),
+    ("a", &["--url", "r.u"], "{\"r\":{\"u\":\"P\"}}\n{\"r\":{\"u\":\"C\"}}", "JSON Lines, URLs in the field \"r.u\""),
+    ("a", &["--url", "/r/0"], "{\"r\":[\"P\"]}\n{\"r\":[\"C\",1]}", "JSON Lines, URLs in the field \"/r/0\""),
     ("a", &["--input-format", "ndjson"], "{\"url\":\"P\"}\n{\"url\":\"C\"}\n", "JSON Lines, URLs in the field \"url\""),
 ];
 
@@ -89,7 +79,8 @@ fn every_format_is_detected_or_chosen_by_option() {
             let run = run.says(0, &[&format!("input {says}"), "lines 2\n"]);
             assert_eq!(run.text(), expected, "{name} {options:?} {text:?}");
         }
-        let explained = classify(&folder, name, &[options, &["--explain", "--reason"]].concat()).text();
+        let explained =
+            classify(&folder, name, &[options, &["--columns", "url,verdict,line,rule,reason"]].concat()).text();
         let rows = [(PRIVATE, "Disallow: /private"), (CLOSED, "Disallow: /")];
         let rows = rows.map(|(url, rule)| format!("{url}\tdisallow\t2\t{rule}\trule\n"));
         assert_eq!(explained, rows.concat(), "{name} {options:?}");
@@ -172,22 +163,17 @@ fn unknown_and_ambiguous_columns_end_the_command() {
             "a.csv",
             &[],
             "a,b\nP,C\n",
-            "a.csv: which column has the URLs? Say it with --url-column; the first row is \"a\", \"b\"",
+            "a.csv: which column has the URLs? Say it with --url; the first row is \"a\", \"b\"",
         ),
         ("a.csv", &[], "url,uri\nP,C\n", "which column has the URLs?"),
-        (
-            "a",
-            &["--url-column", "c"],
-            "a\tb\n",
-            "a: --url-column c: there is no such column; the first row is \"a\", \"b\"",
-        ),
-        ("a", &["--url-column", "a"], "a,b,a\n", "--url-column a: several columns have this name; give a number"),
-        ("a", &["--url-column", "3"], "a,b\n", "--url-column 3: the first row has the columns 1 to 2"),
-        ("a", &["--url-column", "0"], "a,b\n", "--url-column 0: the first row has the columns 1 to 2"),
-        ("a", &["--url-column", "1", "--input-format", "list"], "a\n", "--url-column: a list of URLs has no columns"),
-        ("a", &["--url-column", "a..b"], "{}\n", "--url-column a..b: expected names with dots between them"),
+        ("a", &["--url", "c"], "a\tb\n", "a: --url c: there is no such column; the first row is \"a\", \"b\""),
+        ("a", &["--url", "a"], "a,b,a\n", "--url a: several columns have this name; give a number"),
+        ("a", &["--url", "3"], "a,b\n", "--url 3: the first row has the columns 1 to 2"),
+        ("a", &["--url", "0"], "a,b\n", "--url 0: the first row has the columns 1 to 2"),
+        ("a", &["--url", "1", "--input-format", "list"], "a\n", "--url: a list of URLs has no columns"),
+        ("a", &["--url", "a..b"], "{}\n", "--url a..b: expected names with dots between them"),
         ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
-        ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl, "),
+        ("a", &["--input-format", "xml"], "", "neither a known format (list, tsv, csv, jsonl, "),
     ];
     for (name, options, text, says) in cases {
         let text = text.replace('P', PRIVATE).replace('C', CLOSED);
@@ -195,8 +181,8 @@ fn unknown_and_ambiguous_columns_end_the_command() {
         let run = folder.run(&[&["classify", "set", name, "--agent", "bot-a", "-o", "out"], options].concat());
         run.says(2, &[says]);
     }
-    let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--url-column", "c", "-o", "out"], b"a\tb\n");
-    run.says(2, &["reptile: -: --url-column c: there is no such column"]);
+    let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--url", "c", "-o", "out"], b"a\tb\n");
+    run.says(2, &["reptile: -: --url c: there is no such column"]);
     assert!(!folder.names().contains(&"out".to_owned()));
 }
 
@@ -290,7 +276,7 @@ fn a_quoted_cell_with_line_ends_is_one_row() {
             (&["--columns", "verdict"], "disallow\ninvalid\ninvalid\ndisallow\n".into()),
             (&["--add-columns"], format!("{columns}disallow,{first}invalid,{long}invalid,short\ndisallow,{last}")),
             (&["--only", "disallow"], format!("note,url\n{first}{last}")),
-            (&["--only", "allow", "--invalid", "allow"], format!("note,url\n{long}short\n")),
+            (&["--only", "allow", "--treat", "invalid=allow"], format!("note,url\n{long}short\n")),
         ];
         for (options, output) in outputs {
             for threads in ["1", "2"] {
@@ -424,7 +410,7 @@ else:
     run("write");
     let files: Vec<String> = (0..400).map(|number| format!("{number}.csv")).collect();
     let args = |folder, options: &[&'static str]| {
-        let start = ["classify", "set", "--agent", "bot-a", "--output-folder", folder];
+        let start = ["classify", "set", "--agent", "bot-a", "-o", folder];
         start.iter().chain(options).map(|arg| (*arg).to_owned()).chain(files.clone()).collect::<Vec<String>>()
     };
     for (name, options) in
@@ -478,7 +464,7 @@ fn mostly_invalid_lists_get_a_hint_about_their_format() {
         (
             "{\"id\":1,\"link\":\"P\",\"a\\\"b\":{\"url\":2}}\n{\"id\":2}\n",
             "JSON Lines, URLs in the field \"url\"; they are JSON objects without the field \"url\"; the fields of the first \
-             are \"id\", \"link\", \"a\"b\"; name the field with --url-column",
+             are \"id\", \"link\", \"a\"b\"; name the field with --url",
             true,
         ),
         ("{}\n", "the fields of the first are none;", true),

@@ -35,7 +35,7 @@ fn with_comma(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
-/// A set is not replaced by one with less than a tenth of its origins, except with `--allow-shrink`.
+/// A set is not replaced by one with less than a tenth of its origins, except with `--force=shrink`.
 #[test]
 fn a_set_is_not_replaced_by_a_much_smaller_one() {
     let folder = Folder::new();
@@ -50,7 +50,7 @@ fn a_set_is_not_replaced_by_a_much_smaller_one() {
     };
     for (origins, is_kept) in [(2, false), (3, true), (4, true)] {
         make(&origins.to_string(), origins);
-        compile("many", &["--force", "--allow-shrink"]).says(0, &[]);
+        compile("many", &["--force=shrink"]).says(0, &[]);
         let before = (folder.read("set"), folder.read("set.made.json"));
         let run = compile(&origins.to_string(), &["--force"]);
         if is_kept {
@@ -61,7 +61,7 @@ fn a_set_is_not_replaced_by_a_much_smaller_one() {
         }
     }
     assert_eq!(folder.names(), ["2", "3", "4", "many", "set", "set.made.json"]);
-    compile("many", &["--allow-shrink"]).says(2, &["--force"]);
+    compile("many", &["--force=little"]).says(2, &["[possible values: alike, shrink]"]);
     // Files that are not valid sets need only `--force`.
     for bytes in [&b"precious"[..], b"\x89RPTL", b""] {
         folder.write("set", bytes);

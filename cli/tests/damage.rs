@@ -3,7 +3,7 @@
 
 use crate::support;
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
-use support::{Folder, Run};
+use support::Folder;
 
 /// Returns name, start and length of every section that is not empty.
 fn sections(set: &[u8]) -> Vec<(&'static str, usize, usize)> {
@@ -42,66 +42,6 @@ fn a_flipped_bit_in_any_section_is_reported() {
     }
 }
 
-/// With `--no-verify`, a flipped bit gives an error, the right verdicts or, as the help warns, wrong ones. In that last
-/// case every line is still answered, and `verify` finds the damage.
-#[test]
-fn an_unchecked_damaged_set_fails_or_answers_every_line() {
-    let folder = Folder::with_set();
-    let whole = folder.read("set");
-    let urls = b"http://a.example/private\nhttps://a.example/private/open\nhttp://a.example/xzy\nhttp://b.example/\n\
-                 http://c.example:8080/\nhttp://n.example/\nnot a url\n";
-    let ask = |set: &str| {
-        let args = ["classify", set, "--no-verify", "--agent", "bot-a", "--agent", "x"];
-        folder.run_with(&args, urls)
-    };
-    let right = ask("set").says(0, &[]);
-    let (mut errors, mut rights, mut wrongs) = (0, 0, 0);
-    for (name, start, len) in sections(&whole) {
-        for at in (start..start + len).step_by(17) {
-            let mut damaged = whole.clone();
-            damaged[at] ^= 0x10;
-            folder.write("damaged", damaged);
-            let run = ask("damaged");
-            if run.code == Some(2) {
-                assert!(
-                    run.stderr.starts_with("reptile: damaged: ") && run.stderr.contains("expected"),
-                    "{name} {at}: {run:?}"
-                );
-                errors += 1;
-                continue;
-            }
-            assert_eq!(run.code, Some(0), "{name} {at}: {run:?}");
-            if run.stdout == right.stdout {
-                rights += 1;
-                continue;
-            }
-            // Every line is still answered, and `verify` reports the damage.
-            let urls_of = |run: &Run| {
-                let text = run.text();
-                text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
-            };
-            assert_eq!(urls_of(&run), urls_of(&right), "{name} {at}");
-            folder.run(&["verify", "damaged"]).says(2, &[&format!("damaged: not a valid set: {name}")]);
-            wrongs += 1;
-        }
-    }
-    assert!(errors > 0 && rights > 0, "{errors} errors, {rights} right answers, {wrongs} wrong ones");
-}
-
-#[test]
-fn an_unchecked_set_still_fails_on_inconsistent_data() {
-    let folder = Folder::with_set();
-    let mut set = folder.read("set");
-    let sections = sections(&set);
-    let (_, start, len) = sections.iter().find(|(name, ..)| *name == "rulesets").unwrap();
-    set[*start..start + len].fill(0xFF);
-    folder.write("damaged", set);
-    let args = ["classify", "damaged", "--no-verify", "-o", "out", "--agent", "bot-a"];
-    let run = folder.run_with(&args, b"http://z.example/\nhttp://a.example/private\n");
-    run.says(2, &["damaged: not a valid set: rulesets"]);
-    assert_eq!(folder.names(), ["damaged", "robots", "set", "set.made.json"]);
-}
-
 #[test]
 fn files_that_are_not_sets_are_named() {
     let folder = Folder::with_set();
@@ -129,7 +69,6 @@ fn files_that_are_not_sets_are_named() {
         folder.run(&["verify", name]).says(2, &[text]);
         folder.run(&["inspect", name]).says(2, &[text]);
         folder.run(&["classify", name, "--agent", "x"]).says(2, &[text]);
-        folder.run(&["classify", name, "--no-verify", "--agent", "x"]).says(2, &[text]);
     }
     folder.run(&["verify", "robots"]).says(2, &["robots: is a folder, not a compiled set"]);
 }

@@ -490,15 +490,14 @@ fn printed_examples_can_be_tested() {
                         let expected = if *dialect == allowing { "allow" } else { "disallow" };
                         // Bash reads `$'...'`, as the user's shell does.
                         let by_list = format!(
-                            "printf 'http://a.example%s\\n' {quoted} | \"$R\" classify r.txt --host a.example --agent x \
-                             --exact-agent --dialect {dialect} --columns verdict"
+                            "printf 'http://a.example%s\\n' {quoted} | \"$R\" classify r.txt --host a.example \
+                             --agent exact:x --dialect {dialect} --columns verdict"
                         );
                         // Typed letters outside ASCII and spaces are sent as a browser escapes them.
                         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/%~?*-._".contains(&byte);
                         let is_letter = path.contains(r"\xe2\x80\xae");
                         let is_sent_as_typed = path.starts_with('$') && !is_letter || path.bytes().all(is_plain);
-                        let by_test =
-                            format!("\"$R\" test r.txt {quoted} --agent x --exact-agent --dialect {dialect} --brief");
+                        let by_test = format!("\"$R\" test r.txt {quoted} --agent exact:x --dialect {dialect} --brief");
                         for command in [Some(by_list), is_sent_as_typed.then_some(by_test)].into_iter().flatten() {
                             let mut bash = std::process::Command::new("bash");
                             bash.args(["-c", &command])

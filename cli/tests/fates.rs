@@ -86,7 +86,7 @@ fn the_file_extension_selects_the_format() {
     run("f.parquet").says(1, &[]);
     assert!(folder.read("f.parquet").starts_with(b"PAR1") && folder.read("f.csv.gz").starts_with(b"\x1f\x8b"));
     // The command can read the list as a table.
-    let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url-column", "url"]).says(0, &[]);
+    let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url", "url"]).says(0, &[]);
     assert_eq!(listed.text().lines().count(), EXPECTED.len());
     for (name, says) in [
         ("fates", "expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows"),

@@ -30,7 +30,7 @@ struct Case {
 
 const CLASSIFY: &[&str] = &["classify", "set", "--agent", "bot-a"];
 const CSV: &[&str] = &["classify", "set", "--agent", "bot-a", "--format", "csv", "--header", "--explain"];
-const JSONL: &[&str] = &["classify", "set", "--agent", "bot-a", "--format", "jsonl", "--reason"];
+const JSONL: &[&str] = &["classify", "set", "--agent", "bot-a", "--format", "jsonl", "--columns", "url,verdict,reason"];
 const PARQUET: &[&str] = &["classify", "set", "--agent", "bot-a", "--format", "parquet"];
 const ONLY: &[&str] = &["classify", "set", "--agent", "bot-a", "--only", "disallow"];
 const SUMMARIZE: &[&str] = &["summarize", "set", "-", "--agent", "bot-a"];

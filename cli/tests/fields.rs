@@ -123,13 +123,15 @@ fn directives_of_a_set_are_listed() {
     );
     assert_eq!(folder.run(&["fields", "set"]).says(0, &[]).text().lines().count(), 12);
     assert_eq!(folder.run(&["fields", "set", "https://b.example/x"]).says(0, &[]).text().lines().count(), 1);
-    let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);
+    let run = folder.run(&["fields", "set", "http://b.example"]).says(0, &[]);
     assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\thttp://b.example/b\n");
     folder.run(&["fields", "set", "c.example"]).says(1, &["no robots.txt is known for c.example"]);
-    folder.run(&["compile", "--no-other", "-o", "bare", "robots"]).says(0, &[]);
+    folder.run(&["compile", "--omit", "other", "-o", "bare", "robots"]).says(0, &[]);
     assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no other directives in it"]).text(), "");
     assert!(folder.read("bare").len() + 100 < folder.read("set").len());
-    folder.run(&["fields", "set", "--no-other"]).says(2, &["--by-time and --resync are for inputs"]);
+    folder
+        .run(&["fields", "set", "--no-other"])
+        .says(2, &["--no-other was removed; use `reptile compile --omit other`"]);
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn unknown_and_invalid_records_can_be_kept() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc", all(&records, <[u8]>::to_vec));
     for (options, places) in [
-        (&["--unknown", "keep"][..], &[0, 4, 5, 6, 7, 9, 11][..]),
-        (&["--invalid", "keep", "--unknown", "drop"], &[0, 4, 5, 6, 7, 10, 11]),
+        (&["--treat", "unknown=allow"][..], &[0, 4, 5, 6, 7, 9, 11][..]),
+        (&["--treat", "invalid=allow", "--treat", "unknown=disallow"], &[0, 4, 5, 6, 7, 10, 11]),
         // The rules for * allow URLs that bot-a's rules disallow.
         (&["--agent", "other"], &[0, 4, 5, 6, 7, 11]),
         (&["--agent", "other", "--any"], &[0, 1, 2, 3, 4, 5, 6, 7, 11]),

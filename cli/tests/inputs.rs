@@ -395,8 +395,8 @@ fn scope_cases_hold_for_folders_and_archives() {
         folder.write("input.tar", archive.into_inner().unwrap());
         let all: Vec<&str> = case.governs.iter().chain(&case.not).map(String::as_str).collect();
         for input in ["input", "input.tar"] {
-            let args = ["classify", input, "--scheme", scheme, "--agent", "any-bot"];
-            let run = folder.run_with(&args, all.join("\n").as_bytes());
+            folder.run(&["compile", "--force", "-o", "set", input, "--scheme", scheme]);
+            let run = folder.run_with(&["classify", "set", "--agent", "any-bot"], all.join("\n").as_bytes());
             assert!(matches!(run.code, Some(0 | 1)), "{number} {}: {run:?}", case.robots);
             let found: Vec<bool> = run.text().lines().map(|line| line.contains("\tdisallow")).collect();
             let expected: Vec<bool> = (0..all.len()).map(|index| index < case.governs.len()).collect();

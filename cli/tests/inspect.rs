@@ -29,10 +29,9 @@ fn automata_that_are_too_large_are_refused() {
     let rules: String =
         (0..300_000_u32).map(|at| format!("disallow: /{:08x}\n", at.wrapping_mul(0x9E37_79B9))).collect();
     folder.write("robots.txt", format!("user-agent: *\n{rules}"));
-    for more in [&[][..], &["--dot"]] {
+    for form in ["--automaton", "--automaton=dot"] {
         // The default dialect reads only the first 500 KiB.
-        let args = ["inspect", "robots.txt", "h", "--host", "h", "--automaton", "--dialect", "google-lib"];
-        let args = [&args[..], more].concat();
+        let args = ["inspect", "robots.txt", "h", "--host", "h", form, "--dialect", "google-lib"];
         folder.run(&args).says(2, &["at most 4,194,304 can be printed"]);
     }
     folder.write("robots.txt", "user-agent: *\ndisallow: /a\n");
@@ -85,7 +84,7 @@ fn sets_and_hosts_are_printed_as_json() {
     assert_eq!(object["profile"], object["made"]["set"]["profile"]);
     assert_eq!(object["made"]["inputs"][0]["path"], "robots");
     assert!(object["largest_rulesets"].as_array().unwrap().iter().any(|ruleset| ruleset["rules"] == 2), "{object}");
-    let text = folder.run(&["inspect", "set", "a.example", "--json", "--scheme", "http"]).says(0, &[]).text();
+    let text = folder.run(&["inspect", "set", "http://a.example", "--json"]).says(0, &[]).text();
     let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut agents: Vec<&Value> = objects.iter().map(|object| &object["agents"]).collect();
     agents.sort_by_key(|agents| agents.to_string());
@@ -101,7 +100,7 @@ fn sets_and_hosts_are_printed_as_json() {
 fn agent_selects_the_groups_of_one_crawler() {
     let folder = Folder::with_set();
     let groups = |agent: &str, host: &str| {
-        let text = folder.run(&["inspect", "set", host, "--agent", agent, "--scheme", "http"]).says(0, &[]).text();
+        let text = folder.run(&["inspect", "set", &format!("http://{host}"), "--agent", agent]).says(0, &[]).text();
         text.lines().filter_map(|line| line.strip_prefix("  group: ")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(groups("bot-a", "a.example"), ["bot-a"]);

@@ -7,7 +7,7 @@ use support::Folder;
 #[test]
 fn sets_without_line_numbers_report_line_0() {
     let folder = Folder::with_set();
-    folder.run(&["compile", "--no-lines", "-o", "bare", "robots"]).says(0, &[]);
+    folder.run(&["compile", "--omit", "lines", "-o", "bare", "robots"]).says(0, &[]);
     assert!(folder.read("bare").len() < folder.read("set").len());
     folder.run(&["verify", "--deep", "bare"]).says(0, &[]);
     let urls = b"http://a.example/private/1\nhttp://a.example/private/open\nhttp://c.example:8080/x\n";
@@ -29,5 +29,5 @@ fn sets_without_line_numbers_report_line_0() {
     let shown = folder.run(&["inspect", "bare", "a.example"]).says(0, &[]).text();
     assert!(shown.contains("no line") && !shown.contains("line 2"), "{shown}");
     let record = String::from_utf8(folder.read("bare.made.json")).unwrap();
-    assert!(record.contains("\"no_lines\": true"), "{record}");
+    assert!(record.contains("\"omit\": [\n      \"lines\"\n"), "{record}");
 }

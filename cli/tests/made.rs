@@ -36,7 +36,7 @@ fn the_record_describes_how_the_set_was_made() {
         "set": {"path": "web.set", "bytes": size, "xxh3_64": null, "dialect": "yandex", "profile": "yandex",
                 "as_of": "2026-02-01T00:00:00Z", "by_time": false, "origins": 4},
         "options": {"at": null, "timezone": "UTC", "strategy": null, "scheme": ["https"], "host": null,
-                    "no_other": false, "no_lines": false, "by_time": false, "resync": false, "strict": false,
+                    "omit": [], "by_time": false, "resync": false, "strict": false,
                     "dialect": "yandex", "profile": null, "warc_root": null},
         "inputs": [input("./robots", None, 3, 1, bytes), input("c.jsonl", Some(stored), 1, 0, 0)],
         "rows": {"read": 4, "written": null, "without_agent": null, "without_url": null, "by_other_origin": null},
@@ -114,8 +114,8 @@ fn a_record_is_replaced_only_with_force_and_its_set() {
     // Through a link, the record is next to the link's target.
     std::fs::create_dir(folder.path("links")).unwrap();
     std::os::unix::fs::symlink("../set", folder.path("links/link")).unwrap();
-    folder.run(&["compile", "--force", "-o", "links/link", "robots", "--no-other"]).says(0, &[]);
-    assert_eq!(record(&folder, "set.made.json")["options"]["no_other"], true);
+    folder.run(&["compile", "--force", "-o", "links/link", "robots", "--omit", "other"]).says(0, &[]);
+    assert_eq!(record(&folder, "set.made.json")["options"]["omit"], json!(["other"]));
     assert!(
         folder.run(&["inspect", "links/link"]).says(0, &[]).text().starts_with("made by                   reptile ")
     );

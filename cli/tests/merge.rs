@@ -141,14 +141,14 @@ fn set_options_are_kept() {
     let mut compared = 0;
     for (kept, given_again) in [
         (&[][..], &[][..]),
-        (&["--no-lines"], &[]),
+        (&["--omit", "lines"], &[]),
         (&["--by-time"], &[]),
-        (&["--no-lines", "--by-time"], &[]),
+        (&["--omit", "lines", "--by-time"], &[]),
         (&["--dialect", "yandex"], &[]),
         (&["--dialect", "rfc9309", "--profile", "commoncrawl"], &[]),
         (&["--strategy", "fallback"], &[]),
-        (&[], &["--no-other"]),
-        (&["--no-lines", "--by-time", "--dialect", "bing", "--profile", "yandex"], &["--no-other"]),
+        (&[], &["--omit", "other"]),
+        (&["--omit", "lines", "--by-time", "--dialect", "bing", "--profile", "yandex"], &["--omit", "other"]),
     ] {
         let compile = |set: &str, input: &str| {
             let args = [&["compile", "--force", "-o", set, input][..], kept, given_again].concat();
@@ -168,7 +168,7 @@ fn set_options_are_kept() {
     }
     assert_eq!(compared, 9);
     // If one of two sets has line numbers, they are kept.
-    folder.run(&["compile", "--force", "-o", "old", "old.jsonl", "--no-lines"]).says(0, &[]);
+    folder.run(&["compile", "--force", "-o", "old", "old.jsonl", "--omit", "lines"]).says(0, &[]);
     folder.run(&["compile", "--force", "-o", "new", "new.jsonl"]).says(0, &[]);
     let lines = |first: &str, second: &str| {
         folder.run(&["merge", "--force", "-o", "merged", first, second]).says(0, &[]);

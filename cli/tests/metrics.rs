@@ -104,10 +104,10 @@ const RUNS: [(&str, i32, &str, &str); 12] = [
     ("compile -o s2 c.jsonl", 1, "inputs.0.invalid", "1"),
     ("merge set s2 -o s3", 0, "set.origins", "7"),
     ("update set c.jsonl -o s4", 1, "rows.read", "1"),
-    ("classify set urls --agent bot-a --agent x --any-of", 0, "together", COUNTS),
+    ("classify set urls --agent bot-a --agent x --columns url,verdict,any-of", 0, "together", COUNTS),
     ("classify set urls --agent bot-a --only allow -o o.txt", 0, "outputs.0.rows", "1"),
-    ("classify set rows.csv --agent-column crawler -o o.tsv", 0, "rows.without_agent", "1"),
-    ("classify set urls rows.csv --agent bot-a --output-folder out", 0, "rows.read", "7"),
+    ("classify set rows.csv --agent {crawler} -o o.tsv", 0, "rows.without_agent", "1"),
+    ("classify set urls rows.csv --agent bot-a -o out/", 0, "rows.read", "7"),
     ("filter a.warc b.warc --set set --agent bot-a -o kept/", 0, "rows.written", "1"),
     ("summarize set hosts --agent bot-a -o o.jsonl", 0, "invalid_rows", r#"{"no-origin": 1}"#),
     ("lint robots/a.example --severity note", 1, "rows.read", "1"),
@@ -182,12 +182,12 @@ fn counts_are_those_of_the_rows() {
     assert!(input["xxh3_64"].is_null(), "no checksum unless it is wanted: {input}");
     // The set's own record has the same checksum, and standard input has no state.
     assert_eq!(metrics["set"]["xxh3_64"], record(&folder, "set.made.json")["set"]["xxh3_64"]);
-    let args = ["classify", "set", "-", "--agent", "bot-a", "--metrics", "m.json", "--input-checksums"];
+    let args = ["classify", "set", "-", "--agent", "bot-a", "--metrics", "m.json,checksums"];
     folder.run_with(&args, b"http://a.example/\n").says(0, &[]);
     let metrics = record(&folder, "m.json");
     assert!(metrics["inputs"][0]["bytes"].is_null() && metrics["outputs"][0]["bytes"].is_null(), "{metrics:#}");
     assert_eq!((&metrics["inputs"][0]["path"], &metrics["outputs"][0]["path"]), (&json!("-"), &json!("-")));
-    folder.run(&["verify", "set", "--metrics", "m.json", "--input-checksums"]).says(0, &[]);
+    folder.run(&["verify", "set", "--metrics", "m.json,checksums"]).says(0, &[]);
     let metrics = record(&folder, "m.json");
     assert_eq!(metrics["inputs"][0]["xxh3_64"], metrics["set"]["xxh3_64"]);
     assert!(metrics["seconds"].as_f64().unwrap() > 0.0);
@@ -203,7 +203,7 @@ fn a_failed_run_writes_its_error() {
     for (args, error) in [
         (&["classify", "set", "nowhere", "--agent", "x"][..], "nowhere: No such file"),
         (&["classify", "set", "cut.gz", "--agent", "x", "-o", "o"], "cut.gz: its gzip data cannot be decompressed"),
-        (&["classify", "set", "urls", "a.warc", "--agent", "x"], "several URL lists require --output-folder"),
+        (&["classify", "set", "urls", "a.warc", "--agent", "x"], "several URL lists require -o DIR/"),
         (&["compile", "-o", "set", "robots"], "set: exists already"),
         (&["merge", "urls", "-o", "o"], "urls: "),
         (&["verify", "urls"], "urls: "),
@@ -244,7 +244,7 @@ fn only_metrics_are_replaced() {
     let made = folder.read("set.made.json");
     let (classify, compile) = (["classify", "set", "urls", "--agent", "x"], ["compile", "-o", "new", "robots"]);
     let both = [&compile[..], &["--force", "--fates", "m.tsv"]].concat();
-    let out = [&classify[..], &["--output-folder", "out", "--force"]].concat();
+    let out = [&classify[..], &["-o", "out/", "--force"]].concat();
     let filter = ["filter", "a.warc", "--set", "set", "--agent", "x", "-o", "kept/"];
     let cases: [(&[&str], &str, &str); 14] = [
         (&classify, "urls", "urls: exists and is not a metrics file"),
@@ -269,7 +269,7 @@ fn only_metrics_are_replaced() {
     }
     assert_eq!(folder.read("precious.json"), b"{}");
     assert_eq!(folder.read("set.made.json"), made);
-    folder.run(&["verify", "set", "--input-checksums"]).says(2, &["--metrics"]);
+    folder.run(&["verify", "set", "--input-checksums"]).says(2, &["--metrics FILE.json,checksums"]);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_resumed_run_has_the_same_record() {
     folder.write("junk.txt", "junk\njunk\nhttp://a.example/\n");
     let lists = ["urls", "rows.csv", "junk.txt"];
     let args = |lists: &[&'static str], options: &[&'static str]| {
-        let options = [options, &["--output-folder", "out", "--format", "parquet", "--agent", "bot-a"]].concat();
+        let options = [options, &["-o", "out/", "--format", "parquet", "--agent", "bot-a"]].concat();
         [&["classify", "set"], lists, &options].concat()
     };
     folder.run(&args(&lists, &["--metrics", "one.json"])).says(1, &[]);

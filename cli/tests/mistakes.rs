@@ -178,7 +178,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         ("test robots --agent bot-a --status 200 /x", 2, &["robots: is a folder"]),
         // Times.
         ("classify set urls.txt --agent bot-a --at 2026-01-01", 2, &["which --at requires", "--by-time"]),
-        ("classify set urls.txt --agent bot-a --at 2026-01-01 --at-column x", 2, &["cannot be used with"]),
+        ("classify set urls.txt --agent bot-a --at 2026-01-01 --at {x}", 2, &["cannot be used multiple times"]),
     ];
     for (line, code, texts) in cases {
         let run = run(&folder, line);
@@ -240,7 +240,7 @@ fn the_output_extension_selects_the_format() {
     let args = ["classify", "set", "urls.txt", "--agent", "bot-a", "--format", "csv", "--force", "-o", "out.csv"];
     folder.run(&args).says(0, &[]);
     // In an output folder, a file is named after its list, with the extension of --format.
-    let args = ["classify", "set", "urls.csv.gz", "--agent", "bot-a", "--output-folder", "many"];
+    let args = ["classify", "set", "urls.csv.gz", "--agent", "bot-a", "-o", "many/"];
     folder.run(&args).says(0, &[]);
     assert!(folder.read("many/urls.csv.gz.tsv").starts_with(b"http://a.example/x\tallow\n"));
 }
@@ -278,10 +278,10 @@ fn agents_in_tables_are_checked_like_those_of_options() {
     folder.run(&["check", "rows", "--robots", "robots", "--print"]).says(0, &[]);
     // In a table of URLs, a row with such an agent keeps its verdict, and is counted and reported.
     folder.write("log.tsv", "url\tbot\nhttp://a.example/x\tGoogelbot\nhttp://a.example/x\tbot-a\n");
-    let args = ["classify", "set", "log.tsv", "--agent-column", "bot"];
-    let run = folder.run(&args).says(0, &["1 rows name crawlers", "\"Googelbot\" for \"Googlebot\"", "--exact-agent"]);
+    let args = ["classify", "set", "log.tsv", "--agent", "{bot}"];
+    let run = folder.run(&args).says(0, &["1 rows name crawlers", "\"Googelbot\" for \"Googlebot\"", "exact:{COLUMN}"]);
     assert_eq!(run.text().lines().count(), 2);
-    let run = folder.run(&[&args[..], &["--exact-agent"]].concat()).says(0, &[]);
+    let run = folder.run(&[&args[..4], &["exact:{bot}"]].concat()).says(0, &[]);
     assert!(!run.stderr.contains("Googelbot\" for"), "{run:?}");
 }
 
@@ -312,11 +312,11 @@ fn sets_by_time_report_that_no_time_was_given() {
     let args = ["classify", "set", "urls", "--agent", "x", "--explain", "--at", "2026-01-15"];
     assert!(folder.run(&args).says(0, &[]).text().starts_with("https://a.example/old\tdisallow\t2\tDisallow: /old\n"));
     folder.write("rows.tsv", "url\tbot\nhttps://a.example/old\tx\nhttps://a.example/new\tx\n");
-    let args = ["classify", "set", "rows.tsv", "--agent-column", "bot", "--columns", "verdict", "--at", "2026-01-15"];
+    let args = ["classify", "set", "rows.tsv", "--agent", "{bot}", "--columns", "verdict", "--at", "2026-01-15"];
     assert_eq!(folder.run(&args).says(0, &[]).text(), "disallow\nallow\n");
     // A column of times excludes one time for all rows.
-    let args = ["classify", "set", "rows.tsv", "--agent", "x", "--at-column", "bot", "--at", "2026-01-15"];
-    folder.run(&args).says(2, &["cannot be used with"]);
+    let args = ["classify", "set", "rows.tsv", "--agent", "x", "--at", "{bot}", "--at", "2026-01-15"];
+    folder.run(&args).says(2, &["cannot be used multiple times"]);
 
     let record = |url: &str, date: &str| {
         format!(
@@ -422,8 +422,8 @@ fn columns_are_written_in_the_given_order() {
              bot-b\tinvalid\tbot-c\tinvalid\tno URL\t0\t0\n",
         ),
         (
-            "verdict,url",
-            &["--format", "csv", "--any-of"],
+            "verdict,url,any-of",
+            &["--format", "csv"],
             "disallow,http://d.example/x,disallow\nallow,http://d.example/y,allow\ninvalid,no URL,invalid\n",
         ),
         (

@@ -31,14 +31,14 @@ fn verdicts_are_not_written_through_links() {
         std::os::unix::fs::symlink(folder.path(target.trim_start_matches("../")), folder.path(link)).unwrap();
         let parts = if link.contains("-0000") { &["--rows-per-file", "9"][..] } else { &[] };
         for options in [&["--force"][..], &["--resume"], &["--resume", "--force"]] {
-            let args = ["classify", "set", "in", "--agent", "bot-a", "--output-folder", "out"];
+            let args = ["classify", "set", "in", "--agent", "bot-a", "-o", "out/"];
             let run = folder.run(&[&args[..], options, parts].concat());
             run.says(2, &[named, "is a link in the output folder; --follow-links writes to its target"]);
             assert_eq!(folder.read("victim"), b"precious", "{link}");
             assert_eq!(std::fs::read_dir(folder.path("elsewhere")).unwrap().count(), 0, "{link}");
             assert!(!folder.path("out/in").exists());
         }
-        let args = ["classify", "set", "in", "--agent", "bot-a", "--output-folder", "out", "--force", "--follow-links"];
+        let args = ["classify", "set", "in", "--agent", "bot-a", "-o", "out/", "--force", "--follow-links"];
         folder.run(&[&args[..], parts].concat()).says(0, &["files written 2\n"]);
     }
     let folder = Folder::with_set();
@@ -46,10 +46,8 @@ fn verdicts_are_not_written_through_links() {
     std::fs::create_dir(folder.path("real")).unwrap();
     std::os::unix::fs::symlink(folder.path("real"), folder.path("out")).unwrap();
     // The operator names the folder itself.
-    folder
-        .run(&["classify", "set", "one.txt", "--agent", "bot-a", "--output-folder", "out"])
-        .says(0, &["files written 1\n"]);
-    folder.run(&["classify", "set", "one.txt", "--agent", "bot-a", "--follow-links"]).says(2, &["--output-folder"]);
+    folder.run(&["classify", "set", "one.txt", "--agent", "bot-a", "-o", "out/"]).says(0, &["files written 1\n"]);
+    folder.run(&["classify", "set", "one.txt", "--agent", "bot-a", "--follow-links"]).says(2, &["--output <OUT>"]);
 }
 
 #[cfg(unix)]
@@ -107,7 +105,7 @@ fn query_engines_read_output_folders() {
     for name in ["in/day=1/one.txt", "in/day=2/one.txt"] {
         folder.write(name, "http://a.example/private\nhttp://a.example/\n");
     }
-    let args = ["classify", "set", "in", "--agent", "bot-a", "--output-folder", "out", "--format", "parquet"];
+    let args = ["classify", "set", "in", "--agent", "bot-a", "-o", "out/", "--format", "parquet"];
     folder.run(&args).says(0, &["files written 2\n"]);
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let run = Command::new(python).args(["-c", READ]).arg(folder.path("out")).output().unwrap();

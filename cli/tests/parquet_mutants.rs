@@ -20,6 +20,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use wait4::Wait4;
 
 use crate::classify_parquet::{Cells, Column, file, texts};
+use crate::parquet_refused::ALL_PARTS;
 use crate::support::Folder;
 
 /// Maximum memory of a run in bytes. The system's count starts with the memory of the test program.
@@ -393,7 +394,7 @@ fn bases(folder: &Folder) -> Vec<Base> {
     for (name, properties) in shapes {
         let groups = [columns(60), columns(40)];
         let bytes = file(SCHEMA, &groups, properties);
-        for (options, which) in [(&["--url-column", "url"][..], "url"), (&["--split-columns"], "split")] {
+        for (options, which) in [(&["--url", "url"][..], "url"), (&["--url", ALL_PARTS], "split")] {
             let sums = with_checksums(&bytes);
             bases.push(Base::new(folder, format!("{name}, {which}"), bytes.clone(), options, false));
             bases.push(Base::new(folder, format!("{name}, {which}, checksums"), sums, options, true));
@@ -454,7 +455,7 @@ fn pyarrow_mutants_are_refused_or_give_all_rows() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let mut bases = Vec::new();
     for name in folder.names().into_iter().filter(|name| name.ends_with(".parquet")) {
-        for options in [&["--url-column", "url"][..], &["--split-columns"]] {
+        for options in [&["--url", "url"][..], &["--url", ALL_PARTS]] {
             let what = format!("{name} {}", options[0]);
             bases.push(Base::new(&folder, what, folder.read(&name), options, true));
         }

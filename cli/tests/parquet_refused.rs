@@ -33,8 +33,11 @@ fn urls() -> Column {
     texts(&[Some("http://a.example/private"), Some("http://b.example/")])
 }
 
+/// All parts of a URL in Common Crawl's index, as a template.
+pub const ALL_PARTS: &str = "{url_protocol}://{url_host_name}:{url_port}{url_path}?{url_query}";
+
 fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
-    let agent: &[&str] = if options.contains(&"--agent-column") { &[] } else { &["--agent", "bot-a"] };
+    let agent: &[&str] = if options.contains(&"--agent") { &[] } else { &["--agent", "bot-a"] };
     folder.run(&[&["classify", "set", name, "--columns", "verdict"], agent, options].concat())
 }
 
@@ -87,7 +90,7 @@ fn a_column_with_a_url_name_is_the_url_column() {
             "optional binary url; optional binary uri;",
             vec![urls(), urls()],
             &[],
-            "which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url-column",
+            "which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")? Say it with --url",
         ),
         (
             "optional int32 url; optional binary uri;",
@@ -99,44 +102,44 @@ fn a_column_with_a_url_name_is_the_url_column() {
         (
             "required int32 id; optional binary a;",
             vec![required(numbers()), urls()],
-            &["--url-column", "id"],
-            "--url-column: column 1 (\"id\") has the type INT32; expected text",
+            &["--url", "id"],
+            "--url: column 1 (\"id\") has the type INT32; expected text",
         ),
         (
             "required boolean f;",
             vec![required(Cells::Flags(vec![true, false]))],
-            &["--url-column", "1"],
-            "--url-column: column 1 (\"f\") has the type BOOLEAN; expected text",
+            &["--url", "1"],
+            "--url: column 1 (\"f\") has the type BOOLEAN; expected text",
         ),
         (
             "optional binary url; required boolean t;",
             vec![urls(), required(Cells::Flags(vec![true, false]))],
-            &["--at-column", "t"],
-            "--at-column: column 2 (\"t\") has the type BOOLEAN; expected a time, a date, a number or text",
+            &["--at", "{t}"],
+            "--at: column 2 (\"t\") has the type BOOLEAN; expected a time, a date, a number or text",
         ),
         (
             "optional binary url; required int32 t (TIME_MILLIS);",
             vec![urls(), required(numbers())],
-            &["--at-column", "t"],
-            "--at-column: column 2 (\"t\") has the type INT32 (TIME",
+            &["--at", "{t}"],
+            "--at: column 2 (\"t\") has the type INT32 (TIME",
         ),
         (
             "optional binary url; required int64 t (DECIMAL(9,2));",
             vec![urls(), required(Cells::Int64(vec![1, 2]))],
-            &["--at-column", "t"],
+            &["--at", "{t}"],
             "has the type INT64 (DECIMAL), which is not read; expected a time",
         ),
         (
             "optional binary url; required int32 agent;",
             vec![urls(), required(numbers())],
-            &["--agent-column", "agent"],
-            "--agent-column: column 2 (\"agent\") has the type INT32; expected text",
+            &["--agent", "{agent}"],
+            "--agent: column 2 (\"agent\") has the type INT32; expected text",
         ),
     ];
     let mut tried = 0;
     for (schema, columns, options, says) in cases {
         folder.write("a.parquet", file(schema, &[columns], plain()));
-        if options.contains(&"--at-column") {
+        if options.contains(&"--at") {
             folder
                 .write("c.jsonl", "{\"url\":\"http://a.example/robots.txt\",\"time\":\"2001-01-01\",\"body\":\"\"}\n");
             folder.run(&["compile", "--force", "--by-time", "-o", "times", "c.jsonl"]).says(0, &[]);
@@ -186,8 +189,9 @@ fn missing_columns_of_split_urls_are_errors_unless_taken_as_empty() {
     folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
     let none = || Cells::Int32(vec![]);
     let no_query = "there is no column \"url_query\" for the split URL: without it URLs are decided as others; if it is always \
-                    empty, give --missing-columns empty";
-    let empty = &["--missing-columns", "empty"][..];
+                    empty, leave it out of --url '{url_protocol}://";
+    let without_query = &["--url", "{url_protocol}://{url_host_name}:{url_port}{url_path}"][..];
+    let without_both = &["--url", "{url_protocol}://{url_host_name}{url_path}"][..];
     type Case<'c> = (&'c [&'c str], Vec<(&'c str, &'c str, Cells)>, &'c [&'c str], i32, &'c str, &'c str);
     let cases: Vec<Case<'_>> = vec![
         (
@@ -200,31 +204,24 @@ fn missing_columns_of_split_urls_are_errors_unless_taken_as_empty() {
         ),
         (&["url_query"], vec![], &[], 2, no_query, ""),
         (&["url_port"], vec![], &[], 2, "there is no column \"url_port\" for the split URL", ""),
-        (&["url_query"], vec![], &["--split-columns"], 2, no_query, ""),
+        (&["url_query"], vec![], &["--url", ALL_PARTS], 2, no_query, ""),
         (
             &["url_query"],
             vec![],
-            empty,
+            without_query,
             0,
-            "columns url_protocol, url_host_name, url_port, url_path (url_query taken as empty)\n",
+            "URLs in column 1 (\"url_protocol\"), column 2 (\"url_host_name\"), column 3 (\"url_port\"), column 4",
             "allow disallow",
         ),
         (
             &["url_query", "url_port"],
             vec![],
-            empty,
+            without_both,
             0,
-            "columns url_protocol, url_host_name, url_path (url_port, url_query taken as empty)\n",
+            "URLs in column 1 (\"url_protocol\"), column 2 (\"url_host_name\"), column 3 (\"url_path\")",
             "allow disallow",
         ),
-        (
-            &["url_path"],
-            vec![],
-            empty,
-            2,
-            "there is no column \"url_path\" for the split URL: say with --url-column",
-            "",
-        ),
+        (&["url_path"], vec![], without_query, 2, "--url url_path: there is no such column", ""),
         (&["url_protocol", "url_host_name"], vec![], &[], 2, "there is no column \"url_protocol\"", ""),
         // Columns of nulls count as present.
         (&[], vec![("url_query", "int32 (UNKNOWN)", none())], &[], 0, "url_path, url_query\n", "allow disallow"),
@@ -286,9 +283,9 @@ fn missing_columns_of_split_urls_are_errors_unless_taken_as_empty() {
     folder.write("a.parquet", file(two, &[columns], plain()));
     classify(&folder, "a.parquet", &[]).says(2, &["url_query: several columns have this name"]);
     folder.write("whole.parquet", file("optional binary url;", &[vec![urls()]], plain()));
-    classify(&folder, "whole.parquet", empty).says(2, &["--missing-columns: the URLs are in column 1 (\"url\")"]);
+    classify(&folder, "whole.parquet", without_both).says(2, &["--url url_protocol: there is no such column"]);
     folder.write("list", "http://a.example/\n");
-    classify(&folder, "list", empty).says(2, &["list: --missing-columns: is not a Parquet file"]);
+    classify(&folder, "list", without_both).says(2, &["list: --url url_protocol: there is no such column"]);
 }
 
 /// Returns a file with these chunks in one row group. Each chunk is given as the bytes of its pages.
@@ -468,7 +465,7 @@ fn row_groups_with_pages_over_the_limit_are_rejected() {
         let chunks: Vec<(&[u8], CompressionCodec)> =
             pages.iter().map(|page| (&page[..], CompressionCodec::ZSTD)).collect();
         folder.write("a.parquet", assemble(schema, 1, &chunks));
-        let run = classify(&folder, "a.parquet", &["--split-columns"]);
+        let run = classify(&folder, "a.parquet", &["--url", ALL_PARTS]);
         let says = match is_over {
             true => "row group 1: bytes of the largest pages of its columns: 402653185; the limit is 402653184",
             false => "cannot be decompressed",

@@ -186,7 +186,6 @@ fn wrong_files_are_refused() {
         ("robots.txt --prove list --print", "cannot be used with"),
         ("robots.txt --prove list --all-dialects", "cannot be used with"),
         ("robots.txt --prove list --exact-agent", "cannot be used with"),
-        ("robots.txt --prove list --strategy fallback", "cannot be used with"),
         ("robots.txt --prove list --max-differences 1", "cannot be used with"),
         ("robots.txt --robots robots --format json", "cannot be used with"),
         ("robots.txt --robots robots --allow-default", "cannot be used with"),

@@ -498,7 +498,7 @@ fn a_revisit_counts_at_its_own_time() {
             format!("http://{host}.example/\t2026-01-02T{:02}:{:02}:00Z\n", minute / 60, minute % 60)
         })
         .collect();
-    let args = ["classify", "set", "--agent", "x", "--at-column", "2"];
+    let args = ["classify", "set", "--agent", "x", "--at", "{2}"];
     let run = folder.run_with(&args, rows.as_bytes());
     let verdicts: Vec<String> =
         run.text().lines().map(|line| line.split('\t').nth(1).unwrap_or(line).to_owned()).collect();

@@ -48,8 +48,7 @@ fn folder() -> Folder {
 #[test]
 fn the_page_shows_the_verdict_counts() {
     let folder = folder();
-    let args =
-        ["classify", "set", "urls", "--agent", "bot-a", "--agent", "bot-c", "--any-of", "--columns", "verdict,rule"];
+    let args = ["classify", "set", "urls", "--agent", "bot-a", "--agent", "bot-c", "--columns", "verdict,rule,any-of"];
     let plain = folder.run(&args).says(0, &[]).text();
     let run = folder.run(&[&args[..], &["--report", "page.html"]].concat()).says(0, &[]);
     assert_eq!(run.text(), plain, "the page does not change the verdicts");
@@ -89,7 +88,8 @@ fn the_page_shows_the_verdict_counts() {
         "bot-a",
         "--agent",
         "bot-c",
-        "--any-of",
+        "--columns",
+        "url,verdict,any-of",
         "--report",
         "again.html",
         "--threads",
@@ -134,9 +134,7 @@ fn a_page_has_no_scripts_and_loads_nothing() {
         .says(2, &["p: is the output too"]);
     // Rows that name crawlers.
     folder.write("visits.tsv", "url\tagent\nhttp://a.example/x\tGPTBot\nhttp://a.example/<script>alert(1)</script>\tGPTBot\nhttp://a.example/x\t-\n");
-    folder
-        .run(&["classify", "robots", "visits.tsv", "--agent-column", "agent", "--report", "visits.html"])
-        .says(0, &[]);
+    folder.run(&["classify", "robots", "visits.tsv", "--agent", "{agent}", "--report", "visits.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("visits.html")).unwrap();
     assert!(
         page.contains("<b>all crawlers</b>") && page.contains("<b>GPTBot</b>") && !page.contains("without a known")
@@ -149,10 +147,10 @@ fn several_lists_share_one_page_with_their_sums() {
     folder.write("more", "http://a.example/p1\nhttp://b.example/\nnonsense\n");
     let sum = String::from_utf8([folder.read("urls"), folder.read("more")].concat()).unwrap();
     folder.write("sum", sum);
-    let agents = ["--agent", "bot-a", "--agent", "bot-c", "--any-of"];
+    let agents = ["--agent", "bot-a", "--agent", "bot-c", "--columns", "url,verdict,any-of"];
     let one = ["classify", "set", "sum", "--report", "one.html", "-o", "one"];
     folder.run(&[&one[..], &agents].concat()).says(0, &[]);
-    let many = ["classify", "set", "urls", "more", "--output-folder", "out", "--report", "many.html"];
+    let many = ["classify", "set", "urls", "more", "-o", "out/", "--report", "many.html"];
     let many = [&many[..], &agents].concat();
     folder.run(&many).says(0, &["files written 2\n"]);
     let page = |name: &str| {
@@ -174,7 +172,7 @@ fn several_lists_share_one_page_with_their_sums() {
     folder.run(&again).says(0, &["--report: every list was done before"]);
     assert!(!folder.names().contains(&"many.html".to_owned()));
     let same = |report: &str, says: &str| {
-        let args = ["classify", "set", "urls", "more", "--output-folder", "out", "--force", "--report", report];
+        let args = ["classify", "set", "urls", "more", "-o", "out/", "--force", "--report", report];
         folder.run(&[&args[..], &agents].concat()).says(2, &[says]);
     };
     same("out/urls.tsv", "out/urls.tsv: would be both the --report page and a file for urls");

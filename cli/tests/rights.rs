@@ -174,7 +174,7 @@ fn every_case_is_answered_from_every_kind_of_archive() {
 fn pages_without_headers_are_never_allowed() {
     let cases = cases();
     let folder = folder(&cases);
-    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow"];
+    let purpose = ["--purpose", "train-ai", "--treat", "unknown-usage=allow"];
     for (case, row) in cases.iter().zip(classify(&folder, "pages.wet", &purpose)) {
         let known = row[4].as_str();
         let by_robots = ["robots.txt forbids training", "a signal forbids training", "the header and robots.txt agree"];
@@ -199,7 +199,7 @@ fn pages_without_headers_are_never_allowed() {
 fn filter_keeps_what_may_be_used_with_its_requests() {
     let cases = cases();
     let folder = folder(&cases);
-    let args = ["--set", "set", "--agent", "CCBot", "--rights", "all", "--purpose", "train-ai", "--unknown-usage"];
+    let args = ["--set", "set", "--agent", "CCBot", "--rights", "all", "--purpose", "train-ai", "--treat"];
     for (archive, more, records) in [
         ("pages.warc", &[][..], 3),
         ("pages.warc.gz", &[], 3),
@@ -208,7 +208,8 @@ fn filter_keeps_what_may_be_used_with_its_requests() {
     ] {
         for (unknown, allowed) in [("allow", "y-"), ("disallow", "y")] {
             let output = format!("kept-{unknown}-{archive}");
-            let args = [&["filter", archive][..], &args, &[unknown], more, &["-o", &output, "--force"]].concat();
+            let unknown = format!("unknown-usage={unknown}");
+            let args = [&["filter", archive][..], &args, &[&unknown], more, &["-o", &output, "--force"]].concat();
             folder.run(&args).says(0, &[]);
             let packed = folder.read(&output);
             let mut text = Vec::new();
@@ -266,8 +267,11 @@ fn mistakes_are_errors() {
         (&["none"][..], &["none: expected all, aipref, robots, or a file that can be read"][..]),
         (&["all", "--usage", "training"], &["--usage: the vocabulary all has no use \"training\""]),
         (&["all", "--usage", "search,search"], &["--usage search: is given twice"]),
-        (&["all", "--purpose", "train-ai"], &["--unknown-usage"]),
-        (&["all", "--signals", "--usage", "search"], &["--signals"]),
+        (&["all", "--purpose", "train-ai"], &["--treat <WHAT=VERDICT>"]),
+        (
+            &["all", "--usage-from", "content-signal", "--usage", "search"],
+            &["--usage-from: requires Content-Usage columns"],
+        ),
         (&["all", "--columns", "url"], &["--columns: has no effect with --rights"]),
         (&["all", "--rights-from", "set"], &["set: is a compiled set, not a crawl archive"]),
         (&["all", "--rights-from", "pages.wet"], &["pages.wet: has no responses; expected a WARC or WAT file"]),
@@ -278,7 +282,7 @@ fn mistakes_are_errors() {
     classify(&["profile"]).says(2, &["profile: line 1: expected a use with the value y or n for tdm-header"]);
     let args = ["filter", "pages.warc", "--set", "set", "--agent", "CCBot", "--dry-run"];
     folder.run(&[&args[..], &["--rights", "all"]].concat()).says(2, &["--rights: requires --purpose"]);
-    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow"];
+    let purpose = ["--purpose", "train-ai", "--treat", "unknown-usage=allow"];
     folder.run(&[&args[..], &purpose].concat()).says(2, &["--purpose: requires --rights"]);
     folder.run(&["classify", "set", "pages.warc", "--agent", "CCBot"]).says(2, &["WARC"]);
     // A damaged file has no output.
@@ -415,7 +419,7 @@ fn doubtful_pages_are_never_allowed() {
     let found: Vec<(&str, &str)> = pages.iter().zip(&rows).map(|(page, row)| (page.name, &*row[4])).collect();
     let expected: Vec<(&str, &str)> = pages.iter().map(|page| (page.name, page.expected)).collect();
     assert_eq!(found, expected);
-    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow", "-o", "kept.warc"];
+    let purpose = ["--purpose", "train-ai", "--treat", "unknown-usage=allow", "-o", "kept.warc"];
     let args = ["filter", "pages.warc", "--set", "set", "--agent", "CCBot", "--rights", "all"];
     folder.run(&[&args[..], &purpose].concat()).says(0, &[]);
     let kept = String::from_utf8_lossy(&folder.read("kept.warc")).into_owned();

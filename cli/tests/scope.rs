@@ -121,8 +121,7 @@ fn scope_applies_with_times_several_agents_and_only() {
         "url\ttime\nhttp://a.example/old\t2026-01-02\nhttp://a.example/old\t2026-02-02\nhttp://a.example/old\t2025-01-01\n\
          http://b.example/\t2026-01-02\nhttp://a.example/new\tnever\n",
     );
-    let args =
-        ["classify", "set", "visits.tsv", "--at-column", "time", "--agent", "x", "--agent", "y", "--scope", "domain"];
+    let args = ["classify", "set", "visits.tsv", "--at", "{time}", "--agent", "x", "--agent", "y", "--scope", "domain"];
     let run = folder.run(&args).says(0, &["decided by another origin 2\n"]);
     let expected = ["disallow\tallow", "allow\tallow", "unknown\tunknown", "unknown\tunknown", "invalid\tinvalid"];
     let verdicts: Vec<String> = run.text().lines().map(|line| line.split_once('\t').unwrap().1.to_owned()).collect();
@@ -167,7 +166,7 @@ fn scope_applies_to_crawlers_named_in_rows() {
         expected.push((agent.trim_matches('-'), verdict, verdict != "unknown" && !own));
     }
     folder.write("t.tsv", rows);
-    let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--scope", "www", "--columns"];
+    let args = ["classify", "set", "t.tsv", "--agent", "{agent}", "--scope", "www", "--columns"];
     let stood_in = expected.iter().filter(|row| row.2).count();
     let figures = [
         format!("decided by another origin {stood_in}\n"),

@@ -165,7 +165,7 @@ fn patterns_select_many_inputs() {
     assert!(set(&["web/[12].*", "w*/4.warc.gz"]) == expected);
     compile(&folder, &["web/*.jsonl"], "2", "2G")
         .says(2, &["web/*.jsonl: no such file, and no file matches this pattern"]);
-    let args = ["classify", "set", "urls/*.txt", "--agent", "x", "--output-folder", "out"];
+    let args = ["classify", "set", "urls/*.txt", "--agent", "x", "-o", "out/"];
     folder.run(&args).says(0, &[]);
     for number in [1, 2, 4] {
         let line = String::from_utf8(folder.read(&format!("out/{number}.txt.tsv"))).unwrap();

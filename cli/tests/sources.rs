@@ -9,7 +9,7 @@ const MANY: [(&str, &str); 6] = [
     ("compile -o OUT INPUTS", "in/**/*.jsonl"),
     ("update set -o OUT INPUTS", "in/**/*.jsonl"),
     ("merge -o OUT INPUTS", "in/**/*.set"),
-    ("classify set --agent bot-a --output-folder OUT INPUTS", "in/**/*.txt"),
+    ("classify set --agent bot-a -o OUT/ INPUTS", "in/**/*.txt"),
     ("filter --set set --agent bot-a -o OUT INPUTS", "in/**/*.warc"),
     ("lint INPUTS", "in/**/*.robots"),
 ];
@@ -36,8 +36,8 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
         let paths = [format!("in/2.{end}"), format!("in/a b/c/1.{end}")];
         let run = |way: usize, inputs: &[&str], stdin: &str| {
             let out = format!("out-{number}-{way}");
-            let mut args: Vec<&str> = command.split(' ').filter(|word| *word != "INPUTS").collect();
-            args.iter_mut().filter(|word| **word == "OUT").for_each(|word| *word = &out);
+            let line = command.replace("OUT", &out);
+            let mut args: Vec<&str> = line.split(' ').filter(|word| *word != "INPUTS").collect();
             args.extend(inputs);
             let run = folder.run_with(&args, stdin.as_bytes());
             let mut files = vec![run.stdout.clone()];
@@ -128,15 +128,11 @@ fn sources_equal_text_row_for_row() {
         let month = months.get(time[4..6].parse::<usize>().unwrap() - 1).unwrap_or(&"Dec");
         format!("{}/{month}/{}:{}:{}:{} +0000", &time[6..8], &time[..4], &time[8..10], &time[10..12], &time[12..])
     };
-    let parts = ["--scheme-column", "scheme", "--host-column", "host", "--port-column", "port"];
-    let parts = [&parts[..], &["--path-column", "path", "--query-column", "query", "--at-column", "time"]].concat();
-    let numbers: Vec<&str> =
-        "--scheme-column 1 --host-column 2 --port-column 3 --path-column 4 --query-column 5 --at-column 6"
-            .split(' ')
-            .collect();
+    let parts = ["--url", "{scheme}://{host}:{port}{path}?{query}", "--at", "{time}"];
+    let numbers = ["--url", "{1}://{2}:{3}{4}?{5}", "--at", "{6}"];
     let header = "scheme,host,port,path,query,time";
-    let (at_time, at_timestamp, at_b) = (["--at-column", "time"], ["--at-column", "timestamp"], ["--at-column", "b"]);
-    let of_cdxj = [&parts[..parts.len() - 1], &["timestamp"]].concat();
+    let (at_time, at_timestamp, at_b) = (["--at", "{time}"], ["--at", "{timestamp}"], ["--at", "{b}"]);
+    let of_cdxj = [parts[0], parts[1], "--at", "{timestamp}"];
     let legend = " CDX N b a m s k r M S V g";
     let parquet = {
         let column = |at: usize| {
@@ -207,7 +203,7 @@ fn sources_equal_text_row_for_row() {
                 format!(r#"{{"time_local":"{time}","scheme":"{scheme}","host":"{host}","request":"GET {target} HTTP/1.1","http_user_agent":"b"}}"#)
             })
             .into(),
-            &["--at-column", "time", "--input-format", "json-log"],
+            &["--at", "{time}", "--input-format", "json-log"],
         ),
     ];
     let columns = ["--columns", "url,verdict,line,capture_time"];
@@ -239,7 +235,8 @@ fn sources_equal_text_row_for_row() {
     let cells = of_https.each_ref().map(|url| Some(url.replace("https://", "")));
     folder.write("bare.parquet", file("optional binary url (UTF8);", &[vec![texts(&cells)]], plain()));
     let https = ["--scheme", "https"];
-    let hosts = [&https[..], &parts[2..10]].concat();
+    let hosts = ["--scheme", "https", "--url", "{host}:{port}{path}?{query}"];
+    let of_https_alone = ["--url", "https://{host}:{port}{path}?{query}"];
     for (name, options) in [
         ("sitemap.xml.gz", &[][..]),
         ("bare", &https),
@@ -248,6 +245,8 @@ fn sources_equal_text_row_for_row() {
         ("bare.parquet", &https),
         ("parts.csv", &hosts),
         ("parts.parquet", &hosts),
+        ("parts.csv", &of_https_alone),
+        ("parts.parquet", &of_https_alone),
     ] {
         assert_eq!(run(name, &[options, &["--at", "2024-03-01"]].concat()), expected, "{name}");
     }
@@ -268,7 +267,7 @@ fn rows_without_a_url_are_invalid_with_their_reason() {
         " CDX N b a\nk 20240301000000 https://a.example/\nk 20240301000000 https://a.example/ b\nk\n",
     );
     folder.write("map.xml", "<urlset><url><loc>https://a.example/a\nb</loc></url><url><loc></loc></url></urlset>");
-    let parts = "--scheme-column scheme --host-column host --port-column port --path-column path --query-column query";
+    let parts = "--url {scheme}://{host}:{port}{path}?{query}";
     let cases: [(&str, &str, &str, &[&str]); 4] = [
         (
             "parts.csv",
@@ -313,31 +312,23 @@ fn unsuitable_sources_are_refused() {
     folder.write("index.xml", "<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>");
     folder.write("feed.xml", "<rss></rss>");
     for (name, options, says) in [
-        ("list", "--host-column host --scheme https", "list: --host-column host: there is no such column"),
-        (
-            "list",
-            "--host-column host --scheme https --input-format list",
-            "list: --host-column: a list of URLs has no columns",
-        ),
+        ("list", "--url https://{host}", "list: --url host: there is no such column"),
+        ("list", "--url https://{host} --input-format list", "list: --url: a list of URLs has no columns"),
         (
             "t.csv",
-            "--host-column host",
-            "t.csv: --host-column: the URLs have no scheme: name its column with --scheme-column",
+            "--url {host}{url}",
+            "t.csv: --url: the URLs have no scheme: begin with its column, {scheme}://, or with https://, or give --scheme",
         ),
-        ("t.csv", "--host-column vhost --scheme https", "t.csv: --host-column vhost: there is no such column"),
-        ("t.csv", "--path-column url", "--host-column <COLUMN>"),
-        ("t.csv", "--host-column host --url-column url", "cannot be used with"),
-        ("log", "--host-column host --scheme https", "log: --host-column: an access log's URLs are those requested"),
+        ("t.csv", "--url https://{vhost}", "t.csv: --url vhost: there is no such column"),
+        ("t.csv", "--url https://a.example{url}", "expected a column, or columns in braces"),
+        ("t.csv", "--url https://{host} --url url", "cannot be used multiple times"),
+        ("log", "--url https://{host}", "log: --url: an access log's URLs are those requested"),
         ("nginx.json", "", "nginx.json: no hosts in this access log of nginx: give its host with --host"),
-        ("nginx.json", "--host a.example --at-column time", "--at-column time: this access log has no time"),
+        ("nginx.json", "--host a.example --at {time}", "--at time: this access log has no time"),
         ("x.json", "--input-format json-log", "the first object has the fields http.target, vhost; name them with"),
-        (
-            "nginx.json",
-            "--input-format json-log --url-column request_uri",
-            "--url-column: an access log's URLs are those",
-        ),
+        ("nginx.json", "--input-format json-log --url request_uri", "--url: an access log's URLs are those"),
         ("old.cdx", "", "old.cdx: this CDX legend has no column a, the original URL; it has N b"),
-        ("old.cdx", "--url-column b --at-column g", "--at-column g: there is no such column; the CDX legend has N b"),
+        ("old.cdx", "--url b --at {g}", "--at g: there is no such column; the CDX legend has N b"),
         (
             "bare.cdx",
             "",

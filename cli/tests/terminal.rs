@@ -144,39 +144,29 @@ const RUNS: &[&[&str]] = &[
     &["compile", "-o", "out", "robots", "--at", "~"],
     &["compile", "-o", "out", "robots", "--scheme", "~"],
     &["classify", "set~", "urls", "--agent", "x"],
-    &["classify", "set~", "urls", "--agent", "x", "--explain", "--reason"],
+    &["classify", "set~", "urls", "--agent", "x", "--columns", "url,verdict,line,rule,reason"],
     &["classify", "set~", "t~.csv", "--agent", "x"],
-    &["classify", "set~", "t~.csv", "--agent", "x", "--url-column", "~"],
-    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url-column", "~"],
-    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url-column", "1", "--explain"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--url", "~"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url", "~"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url", "1", "--explain"],
     &["classify", "set~", "p~.parquet", "--agent", "x"],
-    &["classify", "set~", "p~.parquet", "--agent", "x", "--url-column", "~"],
-    &["classify", "set~", "p~.parquet", "--agent", "x", "--split-columns"],
-    &["classify", "set~", "p~.parquet", "--agent", "x", "--at-column", "~"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--url", "~"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--url", "{~}://{~}"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--at", "{~}"],
     &["compile", "--force", "-o", "out~", "p~.parquet"],
     &["classify", "set~", "c~.jsonl", "--agent", "x"],
     &["classify", "set~", "c~.jsonl", "--agent", "x", "--format", "csv", "--columns", "url,rule,group,reason"],
-    &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--any-of", "--explain"],
-    &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--format", "jsonl"],
+    &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--columns", "url,rule,any-of"],
+    &["classify", "set~", "urls", "--agent", "exact:a~>b~>*", "--format", "jsonl"],
     &["classify", "set~", "urls", "--agent", "x", "--columns", "~"],
-    &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--columns", "refused,ruleset,capture_time"],
-    &["classify", "set~", "urls", "--agent", "x", "--unknown", "~", "--invalid", "~"],
-    &[
-        "classify",
-        "set~",
-        "l~.log",
-        "--host",
-        "a.example",
-        "--agent-column",
-        "user_agent",
-        "--columns",
-        "url,agent,reason",
-    ],
+    &["classify", "set~", "urls", "--agent", "exact:a~>b~>*", "--columns", "refused,ruleset,capture_time"],
+    &["classify", "set~", "urls", "--agent", "x", "--treat", "unknown=~", "--treat", "invalid=~"],
+    &["classify", "set~", "l~.log", "--host", "a.example", "--agent", "{user_agent}", "--columns", "url,agent,reason"],
     &["classify", "set~", "l~.log", "--host", "~", "--agent", "x"],
-    &["classify", "set~", "l~.log", "--host", "a.example", "--agent-column", "~"],
-    &["classify", "set~", "t~.csv", "--agent-column", "1", "--url-column", "2"],
+    &["classify", "set~", "l~.log", "--host", "a.example", "--agent", "{~}"],
+    &["classify", "set~", "t~.csv", "--agent", "{1}", "--url", "2"],
     &["classify", "set~", "urls", "--agent", "x", "--rejects", "missing/~"],
-    &["classify", "set~", "c~.jsonl", "--agent", "x", "--url-column", "~.~"],
+    &["classify", "set~", "c~.jsonl", "--agent", "x", "--url", "~.~"],
     &["classify", "set", "urls", "--agent", "~"],
     &["classify", "set", "urls", "--agent", "a~>b~>*"],
     &["classify", "set", "urls", "--agent", "@~"],
@@ -212,7 +202,7 @@ const RUNS: &[&[&str]] = &[
     &["inspect", "set~"],
     &["inspect", "set~", "a.example"],
     &["inspect", "set~", "a.example", "--automaton"],
-    &["inspect", "set~", "a.example", "--automaton", "--dot"],
+    &["inspect", "set~", "a.example", "--automaton=dot"],
     &["inspect", "set", "a.example", "--automaton", "--agent", "~"],
     &["inspect", "set~", "~"],
     &["inspect", "set~", "nowhere.example"],
@@ -246,7 +236,7 @@ const RUNS: &[&[&str]] = &[
     &["verify", "damaged~"],
     &["verify", "single~"],
     &["agents", "~"],
-    &["agents", "~", "--exact-agent"],
+    &["agents", "exact:~"],
     &["dialects", "~"],
     &["completions", "~"],
     &["man", "~"],
@@ -441,7 +431,7 @@ fn completions_and_manual_contain_commands_and_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = folder.run(&["completions", shell]).says(0, &[]).text();
-        for word in ["classify", "clean-param", "explain", "allow-shrink"] {
+        for word in ["classify", "clean-param", "explain", "usage-from"] {
             assert!(text.contains(word), "no {word} for {shell}");
         }
     }
@@ -449,7 +439,7 @@ fn completions_and_manual_contain_commands_and_options() {
     let page = folder.run(&["man"]).says(0, &[]).text();
     assert!(page.contains(".TH reptile 1") && page.contains("clean\\-param"), "{page}");
     let page = folder.run(&["man", "classify"]).says(0, &[]).text();
-    for text in [".TH reptile-classify 1", "\\-\\-strategy", "Examples:"] {
+    for text in [".TH reptile-classify 1", "\\-\\-url", "Examples:"] {
         assert!(page.contains(text), "no {text:?} in {page}");
     }
     folder.run(&["man", "nonesuch"]).says(2, &["no such command: \"nonesuch\""]);

@@ -64,7 +64,7 @@ fn preferences_are_columns_in_every_format() {
 #[test]
 fn a_page_goes_by_the_statements_of_its_time() {
     let folder = folder();
-    let text = classify(&folder, "timed", &["--at-column", "time", "--usage", "train-ai,search"]);
+    let text = classify(&folder, "timed", &["--at", "{time}", "--usage", "train-ai,search"]);
     let expected = [
         "allow\tallowed\tunknown",
         "allow\tdisallowed\tallowed",
@@ -75,9 +75,10 @@ fn a_page_goes_by_the_statements_of_its_time() {
         "invalid\tunknown\tunknown",
     ];
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "train-ai", "--combine"]);
+    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "train-ai", "--usage-from", "both"]);
     assert_eq!(old.lines().next(), Some("allow\tdisallowed"));
-    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "search", "--signals"]);
+    let old =
+        classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "search", "--usage-from", "content-signal"]);
     assert_eq!(old.lines().next(), Some("allow\tallowed"));
 }
 
@@ -85,11 +86,12 @@ fn a_page_goes_by_the_statements_of_its_time() {
 fn a_purpose_is_one_verdict_and_never_allowed_by_accident() {
     let folder = folder();
     for (unknown, expected) in [("allow", "allow"), ("disallow", "disallow"), ("unknown", "unknown")] {
-        let text = classify(&folder, "set", &["--purpose", "train-ai", "--unknown-usage", unknown]);
+        let text = classify(&folder, "set", &["--purpose", "train-ai", "--treat", &format!("unknown-usage={unknown}")]);
         let found: Vec<&str> = text.lines().map(|line| line.split_once('\t').unwrap().1).collect();
         assert_eq!(found, ["disallow", "disallow", "disallow", "disallow", expected, "unknown", "invalid"]);
     }
-    let text = classify(&folder, "set", &["--purpose", "search", "--unknown-usage", "disallow", "--usage", "search"]);
+    let text =
+        classify(&folder, "set", &["--purpose", "search", "--treat", "unknown-usage=disallow", "--usage", "search"]);
     assert_eq!(text.lines().next(), Some("allow\tallowed\tallow"));
 }
 
@@ -105,16 +107,16 @@ fn refused_crawlers_follow_the_purpose() {
     };
     let (unknown, invalid) = ("unknown\t\tunknown", "invalid\t\tinvalid");
     for (options, expected) in [
-        (&["allow"][..], [NO, NO, NO, NO, "allow\t0\t", unknown, invalid]),
-        (&["disallow"], [NO, NO, NO, NO, NO, unknown, invalid]),
-        (&["unknown"], [NO, NO, NO, NO, unknown, unknown, invalid]),
-        (&["unknown", "--unknown", "disallow"], [NO, NO, NO, NO, unknown, NO, invalid]),
-        (&["unknown", "--unknown", "allow"], [NO, NO, NO, NO, unknown, unknown, invalid]),
-        (&["allow", "--unknown", "allow"], [NO, NO, NO, NO, "allow\t0\t", "allow\t0\t", invalid]),
-        (&["allow", "--invalid", "disallow"], [NO, NO, NO, NO, "allow\t0\t", unknown, NO]),
+        (&["unknown-usage=allow"][..], [NO, NO, NO, NO, "allow\t0\t", unknown, invalid]),
+        (&["unknown-usage=disallow"], [NO, NO, NO, NO, NO, unknown, invalid]),
+        (&["unknown-usage=unknown"], [NO, NO, NO, NO, unknown, unknown, invalid]),
+        (&["unknown-usage=unknown", "--treat", "unknown=disallow"], [NO, NO, NO, NO, unknown, NO, invalid]),
+        (&["unknown-usage=unknown", "--treat", "unknown=allow"], [NO, NO, NO, NO, unknown, unknown, invalid]),
+        (&["unknown-usage=allow", "--treat", "unknown=allow"], [NO, NO, NO, NO, "allow\t0\t", "allow\t0\t", invalid]),
+        (&["unknown-usage=allow", "--treat", "invalid=disallow"], [NO, NO, NO, NO, "allow\t0\t", unknown, NO]),
     ] {
-        assert_eq!(refused(&[&["--unknown-usage"], options].concat()), expected, "{options:?}");
-        let explained = refused(&[&["--scope", "www", "--unknown-usage"], options].concat());
+        assert_eq!(refused(&[&["--treat"], options].concat()), expected, "{options:?}");
+        let explained = refused(&[&["--scope", "www", "--treat"], options].concat());
         assert_eq!(explained, expected, "{options:?} by explanations");
     }
 }
@@ -144,9 +146,13 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
         (&["--usage", "ai-use", "--vocabulary", "aipref-07"], "has no use \"ai-use\"; expected train-ai, search"),
         (&["--usage", "search,search"], "--usage search: is given twice"),
         (&["--usage", "verdict", "--vocabulary", "any"], "--usage verdict: is given twice, or is the name of a column"),
-        (&["--signals"], "--signals: requires --usage or --purpose"),
+        (&["--usage-from", "content-signal"], "--usage-from: requires --usage or --purpose"),
         (&["--vocabulary", "any"], "--vocabulary: requires --usage or --purpose"),
-        (&["--purpose", "search"], "--unknown-usage <VERDICT>"),
+        (&["--purpose", "search"], "--treat <WHAT=VERDICT>"),
+        (&["--purpose", "search", "--treat", "unknown=allow"], "--purpose: requires --treat unknown-usage=VERDICT"),
+        (&["--treat", "unknown-usage=allow"], "--treat unknown-usage: requires --purpose"),
+        (&["--treat", "unknown=allow,unknown=disallow"], "--treat: gives two verdicts for the same thing"),
+        (&["--treat", "invalid=unknown"], "expected unknown, invalid or unknown-usage, then = and allow or disallow"),
     ] {
         run(options).says(2, &[says]);
     }
@@ -179,12 +185,12 @@ fn cases_hold_in_the_command() {
     let cases: Cases = toml::from_str(&text).unwrap();
     assert_eq!((cases.usage.len(), cases.signals.len()), (35, 7));
     let folder = Folder::new();
-    for (cases, options) in [(cases.usage, &[][..]), (cases.signals, &["--signals"])] {
+    for (cases, options) in [(cases.usage, &[][..]), (cases.signals, &["--usage-from", "content-signal"])] {
         for Case { name, body, agent, path, train, search } in cases {
             folder.write("robots.txt", &body);
             folder.write("urls", format!("https://a.example{path}\n"));
             let ask = |before: &[&str], after: &[&str]| {
-                let asked = ["--agent", &agent, "--exact-agent", "--usage", "train-ai,search"];
+                let asked = ["--agent", &format!("exact:{agent}"), "--usage", "train-ai,search"];
                 folder.run(&[before, &asked, options, after].concat()).says(0, &[]).text()
             };
             let tested: serde_json::Value =
@@ -206,7 +212,7 @@ fn a_test_shows_the_lines_that_state_preferences() {
         "content-signal: search=yes\nuser-agent: *\ndisallow: /x\ncontent-usage: train-ai=n\ncontent-usage: /*.pdf train-ai=y\n",
     );
     let test = |options: &[&str]| folder.run(&[&["test", "robots.txt", "--agent", "Bot"], options].concat());
-    let text = test(&["--usage", "train-ai,search", "--combine", "/1.pdf", "/x"]).says(0, &[]).text();
+    let text = test(&["--usage", "train-ai,search", "--usage-from", "both", "/1.pdf", "/x"]).says(0, &[]).text();
     for line in [
         "   use       train-ai: allowed\n   use       search: allowed\n   stated    line 1: content-signal: search=yes\n   \
          stated    line 5: content-usage: /*.pdf train-ai=y\n",
@@ -223,8 +229,8 @@ fn a_test_shows_the_lines_that_state_preferences() {
     let failed = test(&["--usage", "train-ai", "--status", "404", "--json", "/1"]).says(0, &[]).text();
     assert!(failed.ends_with("\"usage\":{\"train-ai\":\"unknown\"},\"stated\":[]}\n"), "{failed}");
     // Only the lines that were read are shown.
-    for (option, lines) in [("--signals", "[1]"), ("--combine", "[1,5]"), ("--exact-agent", "[5]")] {
-        let text = test(&["--usage", "search", option, "--json", "/1.pdf"]).says(0, &[]).text();
+    for (lines_of, lines) in [("content-signal", "[1]"), ("both", "[1,5]"), ("content-usage", "[5]")] {
+        let text = test(&["--usage", "search", "--usage-from", lines_of, "--json", "/1.pdf"]).says(0, &[]).text();
         assert!(text.contains(&format!("\"stated\":{lines}")), "{text}");
     }
     let all = test(&["--usage", "train-ai", "--all-dialects", "--json", "/1.pdf"]).says(0, &[]).text();
@@ -234,7 +240,7 @@ fn a_test_shows_the_lines_that_state_preferences() {
     test(&["--usage", "train-ai", "--all-dialects", "/1"])
         .says(2, &["--usage: with --all-dialects, it requires --json"]);
     test(&["--usage", "train", "/1"]).says(2, &["has no use \"train\""]);
-    test(&["--combine", "/1"]).says(2, &["--combine: requires --usage"]);
+    test(&["--usage-from", "both", "/1"]).says(2, &["--usage-from: requires --usage"]);
 }
 
 /// Preferences that are asked for in batches equal those of rows that are explained one at a time.
@@ -250,11 +256,20 @@ fn batches_equal_explained_rows() {
     }
     folder.write("urls.tsv", urls + "none\t2026-02-15\n");
     let mut compared = 0;
-    for (set, time) in [("set", &[][..]), ("timed", &["--at", "2026-01-20"]), ("timed", &["--at-column", "time"])] {
+    for (set, time) in [("set", &[][..]), ("timed", &["--at", "2026-01-20"]), ("timed", &["--at", "{time}"])] {
         for uses in [
             &["--usage", "train-ai,search"][..],
-            &["--usage", "search", "--signals"],
-            &["--usage", "search", "--combine", "--purpose", "train-ai", "--unknown-usage", "disallow"],
+            &["--usage", "search", "--usage-from", "content-signal"],
+            &[
+                "--usage",
+                "search",
+                "--usage-from",
+                "both",
+                "--purpose",
+                "train-ai",
+                "--treat",
+                "unknown-usage=disallow",
+            ],
         ] {
             for columns in ["verdict", "url,capture_time,verdict"] {
                 let ask = |columns: &str| {
@@ -342,7 +357,9 @@ fn summaries_prove_what_an_origin_permits() {
         let asked = ["summarize", "set", "list", "--agent", "Bot", "--key", "host", "--usage", "train-ai,search"];
         folder.run(&[&asked, options].concat())
     };
-    for (at, options) in [&[][..], &["--signals"], &["--combine"]].into_iter().enumerate() {
+    for (at, options) in
+        [&[][..], &["--usage-from", "content-signal"], &["--usage-from", "both"]].into_iter().enumerate()
+    {
         let run = summarize(options).says(0, &["  train-ai "]);
         let rows: Vec<(String, String)> = run
             .text()
@@ -380,7 +397,7 @@ fn summaries_prove_what_an_origin_permits() {
         (&["--usage", "search,search"], "--usage search: is given twice"),
         (&["--usage", "access", "--vocabulary", "any"], "--usage access: is given twice, or is the name of a column"),
         (&["--usage", "train"], "has no use \"train\""),
-        (&["--signals"], "--signals: requires --usage"),
+        (&["--usage-from", "content-signal"], "--usage-from: requires --usage"),
     ] {
         folder.run(&[&["summarize", "set", "--agent", "Bot"], options].concat()).says(2, &[says]);
     }

@@ -198,7 +198,7 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
         .run(&["compile", "-o", "set", "f.warc", "--resync"])
         .says(1, &["by --resync 3\n", "f.warc: record 3: found"]);
     // `filter` and `lint` search too, and so does `update`, whose set records it.
-    let args = ["filter", "f.warc", "--set", "set", "--agent", "bot-a", "--unknown", "keep"];
+    let args = ["filter", "f.warc", "--set", "set", "--agent", "bot-a", "--treat", "unknown=allow"];
     folder.run(&args).says(2, &["record 2: damaged WARC file, not read to its end", "reading stopped"]);
     folder
         .run(&[&args[..], &["--resync"]].concat())
@@ -209,7 +209,7 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     assert!(String::from_utf8(folder.read("new.made.json")).unwrap().contains("\"resync\": true"));
     // A set file contains no damaged archive to search.
     let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--resync"], b"http://a.example/\n");
-    run.says(2, &["--resync are for inputs"]);
+    run.says(2, &["--resync: is for crawl archives, whose pages --rights decides"]);
     // Undamaged files are not searched.
     folder.write("good.warc", &later);
     let run = folder.run(&["compile", "-o", "good", "good.warc", "--resync"]).says(0, &[]);
@@ -277,7 +277,7 @@ fn filter_keeps_no_record_within_a_record() {
         {
             folder.write(file, bytes);
             let is_member = file == "members.warc.gz";
-            let run = folder.run(&["filter", file, "--set", "set", "--agent", "bot-a", "--unknown", "keep"]);
+            let run = folder.run(&["filter", file, "--set", "set", "--agent", "bot-a", "--treat", "unknown=allow"]);
             if rest == Rest::Read || is_member {
                 let pack = |record: &Vec<u8>| if is_member { gz(record) } else { record.clone() };
                 let expected: Vec<u8> = [0, 2].iter().flat_map(|&place: &usize| pack(&records[place])).collect();
@@ -304,7 +304,7 @@ fn a_member_within_a_corrupt_member_is_never_read() {
     assert!(!folder.path("set").exists());
     folder.write("robots/victim.example", "");
     folder.run(&["compile", "-o", "open", "robots"]).says(0, &[]);
-    let args = ["filter", "f.warc.gz", "--set", "open", "--agent", "bot-a", "--unknown", "keep"];
+    let args = ["filter", "f.warc.gz", "--set", "open", "--agent", "bot-a", "--treat", "unknown=allow"];
     folder.run(&args).says(2, &["record 2: damaged WARC file, not read to its end: ", "reading stopped"]);
     // With `--resync`, a search finds this member and the record after it.
     let run = folder.run(&[&args[..], &["--resync"]].concat());

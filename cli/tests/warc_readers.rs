@@ -75,10 +75,8 @@ fn kept(folder: &Folder, file: &str) -> Vec<String> {
         "open",
         "--agent",
         "bot-a",
-        "--unknown",
-        "keep",
-        "--invalid",
-        "keep",
+        "--treat",
+        "unknown=allow,invalid=allow",
         "--force",
         "--resync",
     ];

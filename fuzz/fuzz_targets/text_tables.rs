@@ -90,7 +90,7 @@ fuzz_target!(|data: &[u8]| {
             opening.scheme = Some("https");
         }
         if options & 8 != 0 {
-            opening.wanted.push(Wanted { option: "--at-column", name: Some("2".into()) });
+            opening.wanted.push(Wanted { option: "--at", name: Some("2".into()) });
         }
         let source = Cursor::new(data.to_vec());
         let source: Box<dyn Read + Send> = if options & 16 != 0 { Box::new(Slow(source)) } else { Box::new(source) };

@@ -131,7 +131,7 @@ def classify(web, folder, given, out):
     if not command:
         pytest.skip("REPTILE is not set: the command was NOT compared")
     made = [command, "classify", "-q", web.path, given, "-o", out, "--columns", ",".join(COLUMNS)]
-    made += ["--usage", ",".join(USAGE["uses"]), "--combine", "--purpose", USAGE["purpose"], "--unknown-usage", USAGE["unknown_usage"]]
+    made += ["--usage", ",".join(USAGE["uses"]), "--usage-from", "both", "--purpose", USAGE["purpose"], "--treat", f"unknown-usage={USAGE['unknown_usage']}"]
     made += [f"--agent={agent}" for agent in AGENTS] + (["--header"] if out.endswith(".csv") else [])
     ran = subprocess.run(made, cwd=folder, capture_output=True, text=True)
     # 1: most rows are invalid.

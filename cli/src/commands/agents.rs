@@ -6,7 +6,7 @@ use reptile::crawlers::{Crawler, GROUPS, Resolved};
 use reptile::{Dialect, crawlers, dialects};
 
 use crate::error::{Exit, Failure, Result};
-use crate::options::{self, ExactAgent};
+use crate::options;
 use crate::outputs::align::{pad, width};
 use crate::outputs::file::print;
 use crate::sets::agents::{agents_for, agents_under};
@@ -34,8 +34,6 @@ pub struct Args {
     /// The dialect [default: google; every dialect if NAME is given]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
-    #[command(flatten)]
-    exact: ExactAgent,
 }
 
 /// Runs the command.
@@ -47,7 +45,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let text = match &args.name {
         None => list(dialect)?,
         Some(name) => {
-            agents_for(dialect, std::slice::from_ref(name), args.exact, &[])?;
+            agents_for(dialect, std::slice::from_ref(name), &[])?;
             meaning_of(name, args.dialect)?
         }
     };

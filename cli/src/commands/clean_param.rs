@@ -14,7 +14,7 @@ use reptile::urls::split;
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result, Stop};
-use crate::options::CompileOptions;
+use crate::options::SetOptions;
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::sets::single::ONE_ORIGIN;
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    options: CompileOptions,
+    options: SetOptions,
 }
 
 /// Runs the command.
@@ -68,11 +68,13 @@ pub struct Args {
 /// Returns an error if the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("clean-param", &args.set, args.urls.first().and_then(|url| url.to_str()))?;
-    let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
-    let is_set = Loaded::is_set(&args.set)?;
+    let mut options = args.options.with_defaults();
+    if !Loaded::is_set(&args.set)? {
+        options.set.dialect.get_or_insert(&YANDEX);
+    }
     let set = args.set.display().to_string();
     let urls = typed_urls(&args.urls, |list| command_line(["clean-param", &set, "--urls", list]))?;
-    let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
+    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &options)?;
     let set = loaded.verified()?;
     loaded.note_without_other_directives(&set);
     let mut cleaner = Cleaner { set: &set, is_one, known: HashMap::new() };

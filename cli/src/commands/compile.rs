@@ -69,7 +69,7 @@ use reptile_records::place::Place;
 /// capture without a time counts as older than any with a time. Of two at the same time,
 /// one with rules counts; if both have rules, a hash of the body decides. Hidden files are
 /// skipped. With --by-time, the set keeps all captures, and the active period of each
-/// policy: `reptile classify --at-column` decides each URL by the rules at its time.
+/// policy: `reptile classify --at '{time}'` decides each URL by the rules at its time.
 ///
 /// The set gets its name only when it is complete and checked. SET.made.json next to it
 /// records how it was made. That file is optional; `reptile inspect` shows it.
@@ -136,15 +136,23 @@ pub struct Target {
     #[arg(short, long, value_name = "SET")]
     output: Place,
     /// Replace the set file and its .made.json if they exist
-    #[arg(long)]
-    force: bool,
+    ///
+    /// A new set with fewer than a tenth of the old one's origins is an error, unless --force=shrink allows it.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "alike")]
+    force: Option<Force>,
     /// The memory limit for making the set, such as 512M or 2G; data over the limit goes to temporary files next to the
     /// set
     #[arg(long, value_name = "BYTES", default_value = DEFAULT_MEMORY, value_parser = memory)]
     memory: u64,
-    /// Replace a set even if the new set has fewer than a tenth of its origins
-    #[arg(long, requires = "force")]
-    allow_shrink: bool,
+}
+
+/// Which sets may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Force {
+    /// A set that the new one does not shrink to less than a tenth of its origins
+    Alike,
+    /// Any set
+    Shrink,
 }
 
 /// The files that a set is written to, while they are hidden.
@@ -179,8 +187,8 @@ impl Target {
         }
         refuse_for_set(&self.output)?;
         run.check_metrics_path(inputs.clone(), [&self.output, &record_path])?;
-        let set = Output::create_readable(&self.output, self.force)?;
-        let record = Output::create_file(&record_path, self.force)?;
+        let set = Output::create_readable(&self.output, self.force.is_some())?;
+        let record = Output::create_file(&record_path, self.force.is_some())?;
         let budget = MemoryBudget::new(self.memory, &record_path);
         let inputs = inputs.map(InputState::of).collect();
         Ok(Outputs { target: self, start, budget, set, record, inputs })
@@ -218,7 +226,7 @@ impl Outputs<'_> {
         lineage.rows.read = Some(report.read());
         let record = build_record::write(&lineage, self.record)?;
         lineage.outputs.extend(fates.map(|path| OutputState::new(path, None)));
-        if !self.target.allow_shrink {
+        if self.target.force != Some(Force::Shrink) {
             refuse_shrinking(&self.target.output, &complete.hidden_path()?)?;
         }
         publish([complete].into_iter().chain(record).chain(more))?;
@@ -297,10 +305,10 @@ impl Args {
         }
         let names: Vec<String> = inputs.iter().map(|path| path.shown()).collect();
         fates::format_of(path)?;
-        let output = Output::create(path, self.target.force)?;
+        let output = Output::create(path, self.target.force.is_some())?;
         let writer = FateWriter::new(path, output, names.clone())?;
         let options = &self.options;
-        Ok((Fates::new(&outputs.budget.scratch(), options.profile(), options.by_time, names), writer))
+        Ok((Fates::new(&outputs.budget.scratch(), options.set.profile(), options.by_time, names), writer))
     }
 
     /// Returns a run's exit code according to its report.
@@ -330,7 +338,7 @@ fn refuse_shrinking(old: &Place, new: &Place) -> Result<()> {
     let has = Loaded::open_set(new).map_err(|failure| failure.of_output(old))?.set()?.origin_count();
     if has.saturating_mul(MIN_KEPT_PART) < had {
         let message = format!(
-            "has {} origins, and the new set would have {}: refusing to replace it; --allow-shrink permits that",
+            "has {} origins, and the new set would have {}: refusing to replace it; --force=shrink permits that",
             grouped(had),
             grouped(has)
         );

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
-use crate::options::{CompileOptions, ExactAgent};
+use crate::options::SetOptions;
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
@@ -72,13 +72,11 @@ pub struct Args {
     /// License, valid ones).
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
-    #[command(flatten)]
-    exact: ExactAgent,
     /// Print a JSON object for each line, with parsed values
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    options: CompileOptions,
+    options: SetOptions,
 }
 
 /// Returns a parser for directive kind names.
@@ -95,22 +93,17 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("fields", &args.set, args.origin.as_deref())?;
     refuse_file_as_host(&args.set, args.origin.as_deref())?;
-    let mut options = args.options.clone();
-    // With a set file, --scheme only chooses what is shown.
-    if args.origin.is_some() && Loaded::is_set(&args.set)? {
-        options.schemes.clear();
-    }
-    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &options)?;
+    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &args.options.with_defaults())?;
     let set = loaded.verified()?;
     let fail = |error: FormatError| damaged(&args.set, &error);
     let agent = match &args.agent {
         None => None,
-        Some(spec) => match &agents_of(&set, std::slice::from_ref(spec), args.exact)?[..] {
+        Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
             [one] => Some(one.look_up(&set).map_err(fail)?),
             _ => return Err(Failure::new("--agent takes one crawler here, not a group of crawlers")),
         },
     };
-    let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
+    let wanted = args.origin.as_deref().map(Wanted::read).transpose()?;
     loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;

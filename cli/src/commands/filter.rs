@@ -1,5 +1,6 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
+mod plan;
 mod record;
 mod rights;
 
@@ -8,7 +9,6 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::ValueEnum;
 use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::capture::Time;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
-use crate::options::{CompileOptions, ExactAgent, PurposeOptions, Resume, RightsOptions};
+use crate::options::{ArchiveOptions, PurposeOptions, Resume, RightsOptions, SetOptions};
 use crate::outputs::build_record;
 use crate::outputs::file::{Output, publish};
 use crate::outputs::identity::Identity;
@@ -27,10 +27,11 @@ use crate::outputs::summary::Summary;
 use crate::run::Run;
 use crate::run::lineage::{Counts as NamedCounts, InputState, Lineage, OutputState, RowCounts, SetState, counts_of};
 use crate::run::metrics::MetricsOptions;
-use crate::same_file::{refuse_inside, refuse_links, refuse_overwriting};
+use crate::same_file::{refuse_links, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
+use plan::{Destination, Plan};
 use reptile_records::detect::{Content, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
@@ -57,7 +58,7 @@ use rights::{Followed, Followers, PageFilter};
 /// --resync. Each file in a folder gets a record of how it was made (.FILE.made.json),
 /// which --resume reads. If the output name ends in .gz, uncompressed records are written
 /// as one gzip member each.
-#[derive(Clone, clap::Args)]
+#[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
@@ -65,7 +66,7 @@ use rights::{Followed, Followers, PageFilter};
   reptile filter wet/*.wet.gz --set web.reptile --agent @ai-training -o allowed/
   reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --dry-run
   reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --rights all \\
-    --purpose train-ai --unknown-usage allow -o usable.warc.gz
+    --purpose train-ai --treat unknown-usage=allow -o usable.warc.gz
 
 With several agents, a record is kept if all of them may fetch it, or with --any if one
 of them may. Archives must be uncompressed, or compressed record by record with gzip.
@@ -85,17 +86,9 @@ pub struct Args {
     /// A crawler: a product token, a chain, or a group of crawlers; can be repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    #[command(flatten)]
-    exact: ExactAgent,
     /// Keep records that any agent may fetch; by default, all agents must be allowed
     #[arg(long)]
     any: bool,
-    /// Keep or drop records of unknown origins: SET has no robots.txt for them [default: drop]
-    #[arg(long, value_name = "WHAT")]
-    unknown: Option<Rest>,
-    /// Keep or drop records with invalid URLs: dns:example.com and the like [default: drop]
-    #[arg(long, value_name = "WHAT")]
-    invalid: Option<Rest>,
     #[command(flatten)]
     purpose: PurposeOptions,
     #[command(flatten)]
@@ -125,19 +118,11 @@ pub struct Args {
     #[command(flatten)]
     pub metrics: MetricsOptions,
     #[command(flatten)]
-    options: CompileOptions,
+    options: SetOptions,
+    #[command(flatten)]
+    archives: ArchiveOptions,
     #[command(flatten)]
     pub threads: crate::Threads,
-}
-
-/// What to do with records that are neither allowed nor disallowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Rest {
-    /// Write them
-    Keep,
-    /// Skip them
-    #[default]
-    Drop,
 }
 
 /// Runs the command.
@@ -145,72 +130,31 @@ enum Rest {
 /// # Errors
 /// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
 /// cannot be written.
-pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    let into_folder = args.output.as_ref().filter(|output| output.is_dir() || ends_in_slash(output));
-    let named = match into_folder {
-        Some(folder) => {
-            refuse_inside(folder, &args.inputs)?;
-            args.files_from.expand_named(&args.inputs)?
-        }
-        None => Vec::new(),
-    };
-    let inputs = match into_folder {
-        Some(_) => named.iter().map(|file| file.path.clone()).collect(),
-        None => args.files_from.expand(&args.inputs)?,
-    };
-    let args = &Args { inputs, ..args.clone() };
-    refuse_options(args, into_folder.is_some())?;
-    if let Some(output) = &args.output {
-        let inputs = args.inputs.iter().filter(|_| into_folder.is_none());
-        refuse_overwriting(output, inputs.chain([&args.set]))?;
-    }
-    let inputs = args.inputs.iter().chain([&args.set]);
-    run.check_metrics_path(inputs, args.output.as_ref().filter(|_| into_folder.is_none()))?;
-    // If the set is a file, the archive options apply to the filtered inputs.
-    let mut options = args.options.clone();
-    options.archives.resync &= !Loaded::is_set(&args.set)?;
-    let loaded = Loaded::open(&args.set, &options)?;
+pub fn run(args: Args, run: &Run) -> Result<Exit> {
+    let plan = &Plan::resolve(args)?;
+    run.check_metrics_path(plan.inputs.iter().chain([&plan.set]), plan.file())?;
+    let loaded = Loaded::open(&plan.set, &plan.set_options.with_defaults())?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
-    let identity = (into_folder.is_some() || run.has_metrics()).then(|| Identity::of(loaded.bytes()));
-    let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
+    let has_records = matches!(plan.destination, Destination::Folder { .. });
+    let identity = (has_records || run.has_metrics()).then(|| Identity::of(loaded.bytes()));
+    let state = SetState::of(&plan.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
     let set = loaded.into_set()?;
-    set.verify().map_err(|error| Failure::at(&args.set, error))?;
+    set.verify().map_err(|error| Failure::at(&plan.set, error))?;
     let by_time = set.has_times();
-    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
-    let pages = PageFilter::open(&args.rights, &args.purpose, &agents, by_time)?;
-    let filter = Filter { by_time, agents, pages, args, state, run, undated_named: AtomicU64::new(0) };
-    let mut failures = Failures::new(args.keep_going);
-    let counts = match into_folder {
-        Some(folder) => filter.each_into(folder, &named, &mut failures),
-        None => filter.all_into_one(&mut failures),
+    let agents = agents(&set, &plan.set, &plan.agents)?;
+    let pages = PageFilter::open(plan, &agents, by_time)?;
+    let filter = Filter { by_time, agents, pages, plan, state, run, undated_named: AtomicU64::new(0) };
+    let mut failures = Failures::new(plan.keep_going);
+    let counts = match &plan.destination {
+        Destination::Folder { path, inputs } => filter.each_into(path, inputs, &mut failures),
+        Destination::One(file) => filter.all_into_one(Some(file.as_ref()), &mut failures),
+        Destination::Count => filter.all_into_one(None, &mut failures),
     };
     let exit = counts.map(|counts| {
         counts.report();
         Exit::from_bad(any_bad || counts.damaged > 0)
     });
-    failures.close(run, args.inputs.len(), exit)
-}
-
-/// Rejects options that need a folder.
-fn refuse_options(args: &Args, is_into_folder: bool) -> Result<()> {
-    if args.keep_going.keep_going && !is_into_folder && !args.dry_run {
-        return Err(Failure::new(
-            "--keep-going requires -o with a folder, which gets a file for each archive, or --dry-run: records that were \
-             written to one output cannot be removed from it",
-        ));
-    }
-    if args.resume.is_some() && !is_into_folder {
-        return Err(Failure::new("--resume requires -o with a folder, which gets a file for each archive"));
-    }
-    if args.follow_links && !is_into_folder {
-        return Err(Failure::new("--follow-links requires -o with a folder, which gets a file for each archive"));
-    }
-    Ok(())
-}
-
-/// Returns whether a path is written as a folder's path.
-fn ends_in_slash(path: &Place) -> bool {
-    path.as_os_str().as_encoded_bytes().ends_with(b"/")
+    failures.close(run, plan.inputs.len(), exit)
 }
 
 /// The crawlers and options that decide which records are kept.
@@ -220,7 +164,7 @@ struct Filter<'a> {
     pages: Option<PageFilter>,
     /// Whether each record is decided at its own date.
     by_time: bool,
-    args: &'a Args,
+    plan: &'a Plan,
     /// The state of the set.
     state: SetState,
     run: &'a Run,
@@ -276,15 +220,15 @@ impl Filter<'_> {
             return Err(Failure::at(input, "has no file name to use in the folder of --output"));
         }
         let path = folder.join(name);
-        refuse_links(folder, &path, self.args.follow_links)?;
+        refuse_links(folder, &path, self.plan.follow_links)?;
         let record_path = build_record::hidden_path_of(&path)?;
-        refuse_links(folder, &record_path, self.args.follow_links)?;
+        refuse_links(folder, &record_path, self.plan.follow_links)?;
         for path in [&path, &record_path] {
-            refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]))?;
+            refuse_overwriting(path, self.plan.inputs.iter().chain([&self.plan.set]))?;
         }
         self.run.check_metrics_path([], [&path, &record_path])?;
         // A pipe has no state to compare.
-        let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.args.resume)).transpose()?;
+        let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.plan.resume)).transpose()?;
         let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
         if let Some(record::Record { lineage, counts }) = record::made_before(self, &state, &path)? {
             return Ok(Copied { counts, lineage, was_kept: true });
@@ -292,7 +236,7 @@ impl Filter<'_> {
         if let Some(parent) = path.local().and_then(Path::parent) {
             create_folder(&parent.into())?;
         }
-        let mut target = Target::create(&path, self.args.force)?;
+        let mut target = Target::create(&path, self.plan.force)?;
         let mut counts = Counts::default();
         self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
         let mut lineage = counts.lineage(self.run, &self.state);
@@ -314,12 +258,13 @@ impl Filter<'_> {
         Ok(Copied { counts, lineage, was_kept: false })
     }
 
-    /// Copies all archives to one output, sequentially.
-    fn all_into_one(&self, failures: &mut Failures) -> Result<Counts> {
-        let mut target = match &self.args.output {
-            _ if self.args.dry_run => None,
-            Some(path) if !path.is_standard() => Some(Target::create(path, self.args.force)?),
-            _ => Some(Target { output: Output::stdout(), packs: false }),
+    /// Copies all archives to one output, sequentially: to this file, or else to standard output. Without an output,
+    /// only counts records.
+    fn all_into_one(&self, output: Option<Option<&Place>>, failures: &mut Failures) -> Result<Counts> {
+        let mut target = match output {
+            None => None,
+            Some(Some(path)) if !path.is_standard() => Some(Target::create(path, self.plan.force)?),
+            Some(_) => Some(Target { output: Output::stdout(), packs: false }),
         };
         if let Some(target) = &mut target
             && !target.output.pass_bytes_on()
@@ -327,7 +272,7 @@ impl Filter<'_> {
             return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
         }
         let (mut counts, mut first, mut inputs) = (Counts::default(), None, Vec::new());
-        for input in &self.args.inputs {
+        for input in &self.plan.inputs {
             if failures.keeps_going() {
                 // Only with --dry-run, which writes nothing.
                 let mut own = Counts::default();
@@ -354,7 +299,7 @@ impl Filter<'_> {
         let mut lineage = Lineage { inputs, ..counts.lineage(self.run, &self.state) };
         if let Some(target) = target {
             target.output.finish()?;
-            let output = &self.args.output.clone().unwrap_or_else(Place::standard);
+            let output = &output.flatten().cloned().unwrap_or_else(Place::standard);
             lineage.outputs.push(OutputState::new(output, Some(counts.kept)));
         }
         self.run.add(lineage);
@@ -371,7 +316,7 @@ impl Filter<'_> {
                 written.map_err(|error| output.failure(&error))
             }
         };
-        let searches = self.args.options.archives.resync;
+        let searches = self.plan.resync;
         if is_packed {
             let records = PackedRecords::new(source, searches);
             let mut records = if self.pages.is_some() { records.with_block_starts() } else { records };
@@ -390,7 +335,7 @@ impl Filter<'_> {
         write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
     ) -> Result<()> {
-        let mut faults = RecordFaults::of(path, self.args.options.archives.resync);
+        let mut faults = RecordFaults::of(path, self.plan.resync);
         let mut followers = Followers::default();
         let mut add = |followed: Vec<Followed>, counts: &mut Counts| -> Result<()> {
             followed.into_iter().try_for_each(|(_, stored, verdict)| {
@@ -427,7 +372,7 @@ impl Filter<'_> {
                             vec![(record, stored, verdict)]
                         }
                         Some(pages) => {
-                            match pages.verdicts(&record).map_err(|error| Failure::at(&self.args.set, error))? {
+                            match pages.verdicts(&record).map_err(|error| Failure::at(&self.plan.set, error))? {
                                 Some(verdicts) => {
                                     self.check_date(path, &record, counts);
                                     let verdict = self.together(&verdicts);
@@ -455,7 +400,7 @@ impl Filter<'_> {
             Some(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
             None => Ok(()),
         };
-        decided.map_err(|error| Failure::at(&self.args.set, error))?;
+        decided.map_err(|error| Failure::at(&self.plan.set, error))?;
         Ok(Some(self.together(&verdicts)))
     }
 
@@ -481,9 +426,9 @@ impl Filter<'_> {
         let open = verdicts.iter().find(|verdict| matches!(verdict, Verdict::Unknown | Verdict::Invalid));
         match open {
             _ if verdicts.iter().all(is_allowed) => Verdict::Allow,
-            _ if self.args.any && verdicts.iter().any(is_allowed) => Verdict::Allow,
+            _ if self.plan.any && verdicts.iter().any(is_allowed) => Verdict::Allow,
             // Of all agents, one that is refused decides; of any, one that is not.
-            _ if !self.args.any && verdicts.contains(&Verdict::Disallow) => Verdict::Disallow,
+            _ if !self.plan.any && verdicts.contains(&Verdict::Disallow) => Verdict::Disallow,
             Some(&open) => open,
             None => Verdict::Disallow,
         }
@@ -496,12 +441,7 @@ impl Filter<'_> {
             return true;
         };
         counts.verdicts[verdict as usize] += 1;
-        match verdict {
-            Verdict::Allow => true,
-            Verdict::Disallow => false,
-            Verdict::Unknown => self.args.unknown == Some(Rest::Keep),
-            Verdict::Invalid => self.args.invalid == Some(Rest::Keep),
-        }
+        self.plan.keeps[verdict as usize]
     }
 }
 

@@ -7,7 +7,7 @@ use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
 use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, Omitted, SetOptions};
 use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
@@ -82,7 +82,9 @@ fn merge(args: &Args, paths: &[Place], run: &Run, failures: &mut Failures) -> Re
     let mut options = options_of(first, path)?;
     // One set's lines are kept even if another set has no lines.
     for set in &sets {
-        options.no_lines &= !set.set()?.has_lines();
+        if set.set()?.has_lines() {
+            options.omit.clear();
+        }
     }
     let (set, report) = assemble_with(&outputs.budget, &[], &options, sets, None, failures)?;
     outputs.publish(set, &used, &report, None, run)?;
@@ -101,13 +103,18 @@ pub fn options_of(loaded: &Loaded, path: &Place) -> Result<CompileOptions> {
     };
     let form = set.automata_form();
     Ok(CompileOptions {
-        dialect: Some(Dialect::from_name(reading.dialect).ok_or_else(|| unknown("dialect", reading.dialect))?),
-        profile: Some(Profile::from_name(reading.profile).ok_or_else(|| unknown("fetch profile", reading.profile))?),
+        set: SetOptions {
+            dialect: Some(Dialect::from_name(reading.dialect).ok_or_else(|| unknown("dialect", reading.dialect))?),
+            profile: Some(
+                Profile::from_name(reading.profile).ok_or_else(|| unknown("fetch profile", reading.profile))?,
+            ),
+            host: None,
+        },
         strategy: Some(
             Strategy::from_form(form).ok_or_else(|| unknown("construction of automata", &format!("{form:#x}")))?,
         ),
         by_time: set.has_times(),
-        no_lines: !set.has_lines(),
+        omit: if set.has_lines() { Vec::new() } else { vec![Omitted::Lines] },
         ..CompileOptions::default()
     })
 }

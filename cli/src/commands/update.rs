@@ -7,7 +7,7 @@ use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
-use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
+use crate::options::{ArchiveOptions, CompileOptions, Omitted, SetOptions, ZoneOption, schemes};
 use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::assemble::assemble_with;
@@ -19,8 +19,8 @@ use reptile_records::place::Place;
 /// The new set is byte for byte the set that `reptile compile` would make from the old and
 /// the new captures, but the old captures are not read again. The only exception: redirects
 /// and revisits in WARC files are resolved among the new captures alone. The dialect, the
-/// fetch profile, --by-time and --no-lines are taken from the old set. A set does not record
-/// --no-other: give it again. The old set does not change, unless --output names it and
+/// fetch profile, --by-time and --omit lines are taken from the old set. A set does not
+/// record --omit other: give it again. The old set does not change, unless --output names it and
 /// --force is given.
 ///
 /// An INPUT is as in `reptile compile`. The profile chooses among several captures for one
@@ -54,9 +54,9 @@ pub struct Args {
     /// INPUT may also be a folder or archive of this host's captures, named after their times.
     #[arg(long, value_name = "HOST[:PORT]")]
     host: Option<String>,
-    /// Leave out other directives in the added captures: Sitemap, Crawl-delay and the like
-    #[arg(long)]
-    no_other: bool,
+    /// Leave out parts of the added captures: only other, which is Sitemap, Crawl-delay and the like
+    #[arg(long, value_name = "WHAT", value_parser = ["other"])]
+    omit: Option<String>,
     #[command(flatten)]
     keep_going: KeepGoing,
     #[command(flatten)]
@@ -86,13 +86,15 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 fn update(args: &Args, inputs: &[Place], run: &Run, failures: &mut Failures) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter(), run)?;
     let old = Loaded::open_set(&args.set)?;
+    let of_set = options_of(&old, &args.set)?;
+    let omit = of_set.omit.iter().copied().chain(args.omit.is_some().then_some(Omitted::Other)).collect();
     let options = CompileOptions {
+        set: SetOptions { host: args.host.clone(), ..of_set.set.clone() },
         schemes: args.schemes.clone(),
-        host: args.host.clone(),
-        no_other: args.no_other,
+        omit,
         zone: args.zone.clone(),
         archives: args.archives,
-        ..options_of(&old, &args.set)?
+        ..of_set
     };
     let (set, report) = assemble_with(&outputs.budget, inputs, &options, vec![old], None, failures)?;
     let used: Vec<Place> = failures.without(inputs).chain([&args.set]).cloned().collect();

@@ -1,9 +1,11 @@
 //! The file for `--metrics`: a run's [`Lineage`], result, time and memory.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 
 use super::lineage::Lineage;
@@ -28,11 +30,28 @@ pub struct MetricsOptions {
     ///
     /// The guide page metrics.md lists the fields. A failed run writes the file too, with its exit code and the error.
     /// An earlier metrics file of that name is removed when the run starts; another file is never replaced.
-    #[arg(long, value_name = "FILE.json")]
-    pub metrics: Option<Place>,
-    /// Add checksums of the inputs to the metrics, which reads every input once more
-    #[arg(long, requires = "metrics")]
-    pub input_checksums: bool,
+    ///
+    /// FILE.json,checksums adds checksums of the inputs, which reads every input once more.
+    #[arg(long, value_name = "FILE.json", value_parser = OsStringValueParser::new().map(MetricsFile::of))]
+    pub metrics: Option<MetricsFile>,
+}
+
+/// The suffix of the option's value that requests checksums.
+const CHECKSUMS: &str = ",checksums";
+
+/// The file for metrics.
+#[derive(Clone, Debug)]
+pub struct MetricsFile {
+    pub path: Place,
+    /// Whether inputs get checksums.
+    pub has_checksums: bool,
+}
+
+impl MetricsFile {
+    fn of(value: OsString) -> MetricsFile {
+        let path = value.to_str().and_then(|text| text.strip_suffix(CHECKSUMS));
+        MetricsFile { has_checksums: path.is_some(), path: path.map_or_else(|| Place::from(&*value), Place::from) }
+    }
 }
 
 /// A metrics file's contents.

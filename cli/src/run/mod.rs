@@ -18,7 +18,7 @@ use reptile_records::place::Place;
 use reptile_records::redacted::redacted_text;
 
 use self::lineage::{InputState, Lineage, OutputState};
-use self::metrics::{FailedInput, Metrics, MetricsOptions};
+use self::metrics::{FailedInput, Metrics, MetricsFile, MetricsOptions};
 use self::options::Options;
 use crate::error::{Exit, Failure, Result, complain, note};
 use crate::outputs::file::Output;
@@ -70,9 +70,9 @@ impl Run {
     /// # Errors
     /// Returns the errors of [`metrics::open`].
     pub fn open_metrics(&mut self, options: Option<&MetricsOptions>) -> Result<()> {
-        if let Some(MetricsOptions { metrics: Some(path), input_checksums }) = options {
+        if let Some(MetricsFile { path, has_checksums }) = options.and_then(|options| options.metrics.as_ref()) {
             let output = metrics::open(path)?;
-            self.metrics = Some(OpenMetrics { path: path.clone(), output, has_input_checksums: *input_checksums });
+            self.metrics = Some(OpenMetrics { path: path.clone(), output, has_input_checksums: *has_checksums });
         }
         Ok(())
     }

@@ -14,22 +14,17 @@ use reptile_records::redacted::redacted;
 pub type Options = Map<String, Value>;
 
 /// Options that do not affect an output's contents, or that name outputs and inputs, which a record lists.
-const LEFT_OUT: [&str; 22] = [
-    "allow-shrink",
+const LEFT_OUT: [&str; 17] = [
     "color",
     "dry-run",
     "fates",
     "files-from",
     "force",
     "help",
-    "input-checksums",
     "keep-going",
-    "large-pages",
     "memory",
     "metrics",
-    "no-verify",
     "output",
-    "output-folder",
     "quiet",
     "rejects",
     "report",
@@ -92,18 +87,19 @@ mod tests {
             "json": false, "list": false, "max_findings": 7, "resync": false, "severity": "error", "strict": false,
         });
         assert_eq!(Value::from(found), expected);
-        let found = options("reptile classify s u --agent a --agent b>* --columns url,mask --at 2026 --unknown allow");
+        let found =
+            options("reptile classify s u --agent a --agent b>* --columns url,mask --at 2026 --treat unknown=allow");
         assert_eq!(found["agent"], serde_json::json!(["a", "b>*"]));
         assert_eq!(found["columns"], serde_json::json!(["url", "mask"]));
-        assert_eq!((&found["at"], &found["unknown"]), (&"2026".into(), &"allow".into()));
+        assert_eq!((&found["at"], &found["treat"]), (&"2026".into(), &serde_json::json!(["unknown=allow"])));
         let found = options("reptile classify s u --agent http://u:p@h/?sig=1");
         assert_eq!(found["agent"], serde_json::json!(["http://***@h/?sig=***"]));
     }
 
     #[test]
     fn thread_counts_and_output_names_are_left_out() {
-        let plain = options("reptile classify s u --agent a --output-folder o");
-        let other = "reptile classify t v --agent a --output-folder p --resume --force --threads 3 --quiet --no-verify";
+        let plain = options("reptile classify s u --agent a -o o/");
+        let other = "reptile classify t v --agent a -o p/ --resume --force --threads 3 --quiet";
         assert_eq!(plain, options(other));
         assert_ne!(plain, options(&format!("{other} --header")));
     }

@@ -2,6 +2,8 @@
 //!
 //! [`agents`] resolves them with a set's crawler table. [`agents_of`] and [`agents_under`] use the compiler's table,
 //! for commands that compare dialects or read the engine's tables.
+//!
+//! `exact:NAME` uses a name unchanged, even if it resembles a known crawler's name and no robots.txt names it.
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
@@ -16,8 +18,15 @@ use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
 use crate::error::{Failure, Result, note};
-use crate::options::ExactAgent;
 use reptile_records::place::Place;
+
+/// What precedes a name that is used unchanged.
+pub const EXACT: &str = "exact:";
+
+/// Returns the name in an `--agent` value, without [`EXACT`].
+pub fn name_in(spec: &str) -> &str {
+    spec.strip_prefix(EXACT).unwrap_or(spec)
+}
 
 /// Resolves the crawlers that the user names in a set. The set's path is used in messages. Reads the set's crawler
 /// table once per name.
@@ -26,7 +35,7 @@ use reptile_records::place::Place;
 /// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
 /// token under the set's dialect or is a probable mistake ([`refuse_mistakes`]), a crawler is named
 /// twice, or the set is damaged.
-pub fn agents(set: &reptile::Set, path: &Place, specs: &[String], exact: ExactAgent) -> Result<Agents> {
+pub fn agents(set: &reptile::Set, path: &Place, specs: &[String]) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage.to_string()),
         _ => Failure::new(format!("--agent: {error}")),
@@ -34,7 +43,7 @@ pub fn agents(set: &reptile::Set, path: &Place, specs: &[String], exact: ExactAg
     refuse_files(specs)?;
     let mut crawlers: Vec<Crawler> = Vec::new();
     let mut named = Named::default();
-    for spec in specs {
+    for spec in specs.iter().map(|spec| name_in(spec)) {
         for crawler in set.crawlers_named(spec).map_err(failed)? {
             if named.is_new(spec, &crawler.to_string())? {
                 crawlers.push(crawler);
@@ -42,10 +51,10 @@ pub fn agents(set: &reptile::Set, path: &Place, specs: &[String], exact: ExactAg
         }
     }
     let agents = set.agents(crawlers).map_err(failed)?;
-    refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
+    refuse_mistakes(specs, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
     for agent in agents.iter() {
         let name = agent.crawler().to_string();
-        if let Some(read_as) = agent.read_as().filter(|_| specs.contains(&name)) {
+        if let Some(read_as) = agent.read_as().filter(|_| specs.iter().any(|spec| name_in(spec) == name)) {
             note_read_in_part(&name, &String::from_utf8_lossy(read_as));
         }
     }
@@ -65,7 +74,7 @@ fn note_read_in_part(name: &str, read_as: &str) {
 
 /// Prints a note for each known crawler's name that a dialect reads only in part.
 fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
-    for (name, read_as) in specs.iter().filter_map(|spec| Some((spec, read_as(spec, dialect)?))) {
+    for (name, read_as) in specs.iter().filter_map(|spec| Some((name_in(spec), read_as(name_in(spec), dialect)?))) {
         note_read_in_part(name, read_as);
     }
 }
@@ -74,14 +83,12 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
 /// chain is checked separately. Prints a note about a brand's name that a robots.txt contains.
 ///
 /// # Errors
-/// Returns an error for the first such name, unless the user requests exact names.
-fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) -> bool) -> Result<()> {
-    if exact.exact_agent {
-        return Ok(());
-    }
-    for (name, mistake) in specs.iter().flat_map(|spec| mistakes(spec)) {
+/// Returns an error for the first such name, unless the user requests an exact name.
+fn refuse_mistakes(specs: &[String], is_named: impl Fn(&str) -> bool) -> Result<()> {
+    let guarded = specs.iter().filter(|spec| !spec.starts_with(EXACT));
+    for (spec, (name, mistake)) in guarded.flat_map(|spec| mistakes(spec).map(move |found| (spec, found))) {
         if !is_named(name) {
-            return Err(Failure::new(format!("--agent: {}", refusal(name, mistake))));
+            return Err(Failure::new(format!("--agent: {}, or {EXACT}{spec}", refusal(name, mistake))));
         }
         if let Mistake::Brand(tokens) = mistake {
             let tokens = tokens.join(", ");
@@ -102,7 +109,7 @@ fn mistakes(spec: &str) -> impl Iterator<Item = (&str, Mistake)> {
 
 /// Returns the message about a name that no robots.txt contains.
 fn refusal(name: &str, mistake: Mistake) -> String {
-    format!("no robots.txt names {name:?}, {mistake}, or add --exact-agent")
+    format!("no robots.txt names {name:?}, {mistake}")
 }
 
 /// Returns the crawler in a table's cell, checked like `--agent`, or the exact name if requested.
@@ -113,9 +120,9 @@ pub fn agent_of_cell(
     set: &Set<&[u8]>,
     dialect: &Dialect,
     cell: &[u8],
-    exact: ExactAgent,
+    is_exact: bool,
 ) -> std::result::Result<Resolved, String> {
-    if exact.exact_agent {
+    if is_exact {
         return Ok(of_name(cell, dialect));
     }
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
@@ -123,7 +130,7 @@ pub fn agent_of_cell(
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
     match (agents.pop(), mistakes(name).find(|(name, _)| !is_named(name))) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
-        (_, Some((name, mistake))) => Err(refusal(name, mistake)),
+        (_, Some((name, mistake))) => Err(format!("{}, or add --exact-agent", refusal(name, mistake))),
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
@@ -134,11 +141,11 @@ pub fn agent_of_cell(
 /// # Errors
 /// Returns an error for the first name with an extension or a slash that is an existing file.
 fn refuse_files(specs: &[String]) -> Result<()> {
-    let is_file = |spec: &&String| {
+    let is_file = |spec: &&str| {
         let path = Path::new(spec);
         (path.extension().is_some() || spec.contains('/')) && path.is_file()
     };
-    match specs.iter().find(is_file) {
+    match specs.iter().map(|spec| name_in(spec)).find(is_file) {
         Some(spec) => {
             let message = "is a file; --agent takes a crawler's name, and can be repeated";
             Err(Failure::new(format!("--agent: {spec:?} {message}")))
@@ -183,11 +190,11 @@ impl<'s> Named<'s> {
 ///
 /// # Errors
 /// The errors of [`agents`].
-pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
+pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
     let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialects::DEFAULT);
     let agents = agents_under(dialect, specs)?;
     // A damaged set is reported by the next query.
-    refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
+    refuse_mistakes(specs, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
     note_all_read_in_part(specs, dialect);
     Ok(agents)
 }
@@ -196,15 +203,10 @@ pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Resul
 ///
 /// # Errors
 /// The errors of [`agents`].
-pub fn agents_for(
-    dialect: &'static Dialect,
-    specs: &[String],
-    exact: ExactAgent,
-    bodies: &[&[u8]],
-) -> Result<Vec<Resolved>> {
+pub fn agents_for(dialect: &'static Dialect, specs: &[String], bodies: &[&[u8]]) -> Result<Vec<Resolved>> {
     let agents = agents_under(dialect, specs)?;
     // The files are read only for a name that looks like a mistake.
-    refuse_mistakes(specs, exact, |name| {
+    refuse_mistakes(specs, |name| {
         let token = Resolved { honors_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
         let is_named =
             |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
@@ -224,7 +226,7 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
     refuse_files(specs)?;
     let mut agents: Vec<Resolved> = Vec::new();
     let mut named = Named::default();
-    for spec in specs {
+    for spec in specs.iter().map(|spec| name_in(spec)) {
         for agent in resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))? {
             if named.is_new(spec, &agent.name)? {
                 agents.push(agent);
@@ -255,7 +257,7 @@ mod tests {
     }
 
     fn message(set: &reptile::Set, spec: &str) -> String {
-        match agents(set, &Place::from("set"), &[spec.to_owned()], ExactAgent::default()) {
+        match agents(set, &Place::from("set"), &[spec.to_owned()]) {
             Err(failure @ Failure::Fatal(_)) => failure.to_string(),
             other => panic!("{spec}: {other:?}"),
         }
@@ -284,7 +286,7 @@ mod tests {
         for dialect in dialects::ALL {
             let set = set(dialect);
             for spec in &specs {
-                let found = agents(&set, &Place::from("set"), &[(*spec).to_owned()], ExactAgent::default());
+                let found = agents(&set, &Place::from("set"), &[(*spec).to_owned()]);
                 let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
                 match (found, resolve(spec, dialect)) {
                     (Err(_), Err(_)) => {}
@@ -317,7 +319,7 @@ mod tests {
         ];
         for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            let by_set = agents(&set, &Place::from("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
+            let by_set = agents(&set, &Place::from("set"), &specs).map(|agents| agents.len());
             let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
             match message {
                 None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
@@ -334,29 +336,28 @@ mod tests {
 
     #[test]
     fn misspelled_names_are_refused_unless_a_file_or_the_user_confirms_them() {
-        let refused = |body: &str, spec: &str, exact_agent: bool| {
+        let refused = |body: &str, spec: &str| {
             let specs = [spec.to_owned()];
-            let exact = ExactAgent { exact_agent };
             let mut compiler = Compiler::new(dialects::DEFAULT);
             compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
             let set = compiler.finish().unwrap().into_set().unwrap();
-            let by_set = agents(&set, &Place::from("set"), &specs, exact).is_err();
-            let by_files = agents_for(dialects::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
+            let by_set = agents(&set, &Place::from("set"), &specs).is_err();
+            let by_files = agents_for(dialects::DEFAULT, &specs, &[b"", body.as_bytes()]).is_err();
             assert_eq!(by_set, by_files, "{body:?} {spec}");
             by_set
         };
         let body = "user-agent: Googelbot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
-        assert!(
-            refused("", "Googelbot", false) && refused("", "Googelbot>*", false) && refused("", "x>Googelbot", false)
-        );
-        assert!(!refused(body, "googelbot", false) && refused(body, "Googlebott", false));
-        assert!(!refused("", "Googelbot", true));
+        for mistake in ["Googelbot", "Googelbot>*", "x>Googelbot"] {
+            assert!(refused("", mistake) && !refused("", &format!("exact:{mistake}")), "{mistake}");
+        }
+        assert!(!refused(body, "googelbot") && refused(body, "Googlebott"));
         for brand in ["ChatGPT", "openai", "Anthropic", "perplexity", "x>Claude>*", "Google", "all"] {
             let body = format!("user-agent: {}\ndisallow: /\n", if brand.contains('>') { "claude" } else { brand });
-            assert!(refused("", brand, false) && !refused("", brand, true) && !refused(&body, brand, false), "{brand}");
+            let exact = format!("exact:{brand}");
+            assert!(refused("", brand) && !refused("", &exact) && !refused(&body, brand), "{brand}");
         }
         for other in ["Googlebot", "GPTBot", "MyBot", "*", "@search", "x>y>*"] {
-            assert!(!refused("", other, false), "{other}");
+            assert!(!refused("", other), "{other}");
         }
     }
 
@@ -365,13 +366,13 @@ mod tests {
         let set = set(&dialects::GOOGLE);
         assert_eq!(
             message(&set, "Googelbot"),
-            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \
-             --exact-agent"
+            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or \
+             exact:Googelbot"
         );
         assert_eq!(
             message(&set, "ChatGPT"),
             "--agent: no robots.txt names \"ChatGPT\", which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \
-             \"ChatGPT-User\", or add --exact-agent"
+             \"ChatGPT-User\", or exact:ChatGPT"
         );
         assert_eq!(
             message(&set, "@nobody"),

@@ -26,7 +26,7 @@ use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report, untrusted_from};
 use crate::error::{Failure, Result, note};
 use crate::failures::Failures;
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, Omitted};
 use crate::outputs::build_record;
 use crate::outputs::progress::Progress;
 use reptile_records::bodies::{Fault, TOO_LARGE, decompress_and_detect};
@@ -255,10 +255,10 @@ fn compiler_for(options: &CompileOptions, budget: Option<&MemoryBudget>) -> Resu
         }
         _ => {}
     };
-    let compiler = Compiler::with_profile(options.dialect(), options.profile(), options.at()?)
+    let compiler = Compiler::with_profile(options.set.dialect(), options.set.profile(), options.at()?)
         .strategy(options.strategy.unwrap_or_default())
-        .line_numbers(!options.no_lines)
-        .other_directives(!options.no_other)
+        .line_numbers(!options.omits(Omitted::Lines))
+        .other_directives(!options.omits(Omitted::Other))
         .by_time(options.by_time)
         .on_progress(show);
     Ok(match budget {

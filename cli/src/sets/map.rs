@@ -24,7 +24,8 @@ pub fn map(path: &Place) -> Result<MappedFile> {
         let copied = fetch(path)?;
         let copied_path = Place::from(copied.path());
         // Other systems than Unix cannot remove a mapped file.
-        return if cfg!(unix) { map(&copied_path) } else { copy(&copied_path) };
+        let copy = || MappedFile::copy(copied.path()).map_err(|error| Failure::at(path, error));
+        return if cfg!(unix) { map(&copied_path) } else { copy() };
     };
     // Checked first, because opening a pipe would wait for a writer.
     let found = path.metadata().map_err(|error| Failure::at(path, error))?;
@@ -36,17 +37,6 @@ pub fn map(path: &Place) -> Result<MappedFile> {
     // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
     // breaks the contract, and no check here could notice it in time. The user accepts that risk.
     unsafe { MappedFile::open(file) }.map_err(|error| Failure::at(path, error))
-}
-
-/// Copies a set file into memory with large pages.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, or does not fit into memory.
-pub fn copy(path: &Place) -> Result<MappedFile> {
-    let Place::Local(file) = path else {
-        return copy(&Place::from(fetch(path)?.path()));
-    };
-    MappedFile::copy(file).map_err(|error| Failure::at(path, error))
 }
 
 /// Copies a remote set to a temporary file.

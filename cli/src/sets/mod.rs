@@ -71,27 +71,27 @@ impl Loaded {
     /// The errors of [`Loaded::open`].
     pub fn open_or_robots(path: &Place, options: &CompileOptions) -> Result<(Loaded, bool)> {
         let input = Input::open(path)?;
-        if options.host.is_some() || input.content == Content::Set || input.is_collection() {
+        if options.set.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
-        let body = read_input(single::one(input, Wanted::Robots, options.profile())?)?;
-        let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
-        let left_out = single::left_out(&body, options.dialect());
+        let body = read_input(single::one(input, Wanted::Robots, options.set.profile())?)?;
+        let bytes = Bytes::Compiled(compile_one(path, &body, options.set.dialect())?);
+        let left_out = single::left_out(&body, options.set.dialect());
         Ok((Loaded { path: path.into(), bytes, report: None, left_out }, true))
     }
 
     /// Maps or compiles an open input.
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
-        let is_file = options.host.is_some() && !input.is_collection() && input.content != Content::Set;
-        let input = if is_file { single::one(input, Wanted::Set, options.profile())? } else { input };
+        let is_file = options.set.host.is_some() && !input.is_collection() && input.content != Content::Set;
+        let input = if is_file { single::one(input, Wanted::Set, options.set.profile())? } else { input };
         match input.content {
             _ if is_file || input.is_collection() => {}
             Content::Set if input.is_regular && input.compression.is_none() => {
                 let loaded = Loaded::map(&path)?;
-                if options.are_given() {
-                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
-                                   --no-other, --no-lines, --warc-root, --by-time and --resync are for inputs";
+                if options.set.are_given() {
+                    let message =
+                        "is a compiled set; --dialect, --profile and --host are for files that are not compiled";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);
@@ -120,18 +120,6 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Copies a set file into memory with large pages, instead of mapping it. A newly compiled set is not copied.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or does not fit into memory.
-    pub fn in_large_pages(self) -> Result<Loaded> {
-        if let Bytes::Compiled(_) = self.bytes {
-            return Ok(self);
-        }
-        let copy = map::copy(&self.path)?;
-        Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
-    }
-
     /// Returns whether a path is a set file, by its first bytes.
     ///
     /// # Errors
@@ -147,7 +135,7 @@ impl Loaded {
         starts_with_label(path).map_err(|error| Failure::at(path, error))
     }
 
-    /// Prints a note if a set has no other directives, for example because it was compiled with `--no-other`, or if a
+    /// Prints a note if a set has no other directives, for example because it was compiled with `--omit other`, or if a
     /// limit left some out.
     pub fn note_without_other_directives(&self, set: &Set<&[u8]>) {
         let in_report = |kind| self.report.as_ref().and_then(|report| report.diagnostics.get(kind));

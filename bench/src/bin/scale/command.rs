@@ -74,10 +74,9 @@ pub fn measure(set: &Path, small_set: &[u8], urls: &Urls) -> Result<(), Box<dyn 
 
 /// Runs all commands, which take turns, and prints the medians.
 fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
-    let classify = |set: &Path, urls: &Path, more: &[&str]| {
+    let classify = |set: &Path, urls: &Path| {
         let mut command = Command::new(&files.binary);
-        command.arg("classify").args([set, urls]).args(["--agent", AGENT, "--no-verify", "--threads", THREADS]);
-        command.args(more);
+        command.arg("classify").args([set, urls]).args(["--agent", AGENT, "--threads", THREADS]);
         command
     };
     let mut verify = Command::new(&files.binary);
@@ -85,12 +84,11 @@ fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
     let mut grep = Command::new("grep");
     grep.args([OsStr::new("-c"), OsStr::new(ABSENT), files.all.as_os_str()]);
     let mut runs = [
-        ("one URL, set of one origin", classify(&files.small_set, &files.one, &[])),
-        ("one URL", classify(files.set, &files.one, &[])),
-        ("a few URLs", classify(files.set, &files.few, &[])),
+        ("one URL, set of one origin", classify(&files.small_set, &files.one)),
+        ("one URL", classify(files.set, &files.one)),
+        ("a few URLs", classify(files.set, &files.few)),
         ("verify", verify),
-        ("all URLs", classify(files.set, &files.all, &[])),
-        ("all URLs, --large-pages", classify(files.set, &files.all, &["--large-pages"])),
+        ("all URLs", classify(files.set, &files.all)),
         ("grep -c", grep),
     ];
     let mut used = runs.each_ref().map(|_| Vec::new());

@@ -95,8 +95,8 @@ def answers(reptile, folder, name, agents, urls):
     urls = [url for url in urls if url and min(url[0], url[-1]) > 0x20]
     (folder / f"{name}.urls").write_bytes(b"\n".join(urls) + b"\n")
     for agent in agents:
-        run(*reptile, "classify", "-q", "--input-format", "list", folder / f"{name}.reptile", folder / f"{name}.urls", "--agent", agent,
-            "--exact-agent", "--columns", "verdict,line,rule", "-o", folder / f"{name}@{agent}.tsv", may_end_with=MOST_ARE_INVALID)
+        run(*reptile, "classify", "-q", "--input-format", "list", folder / f"{name}.reptile", folder / f"{name}.urls", "--agent", f"exact:{agent}",
+            "--columns", "verdict,line,rule", "-o", folder / f"{name}@{agent}.tsv", may_end_with=MOST_ARE_INVALID)
 
 
 def spellings(reptile, folder):
@@ -140,7 +140,7 @@ def headers(reptile, data):
     rows = [row for row in rows if "/" in row]
     rows += ["FooBot/1.0 " + "x" * (4096 - 11 + over) for over in (-1, 0, 1)]
     (folder / "headers.tsv").write_text("url\tuser_agent\n" + "".join(f"http://a.example/{number}\t{text}\n" for number, text in enumerate(rows)))
-    run(*reptile, "classify", "-q", folder / "headers.reptile", folder / "headers.tsv", "--agent-column", "user_agent",
+    run(*reptile, "classify", "-q", folder / "headers.reptile", folder / "headers.tsv", "--agent", "{user_agent}",
         "--columns", "verdict,line,reason", "-o", folder / "answers.tsv")
 
 
@@ -221,7 +221,7 @@ def uses(repository, data, reptile):
     run(*reptile, "compile", "-o", folder / "cases.reptile", folder / "uses.jsonl")
     run(*reptile, "compile", "--by-time", "-o", folder / "timed.reptile", folder / "uses.jsonl")
     run(*reptile, "classify", "-q", "--input-format", "list", folder / "cases.reptile", folder / "urls", "--agent", "Bot",
-        "--usage", "train-ai,search,ai-use", "--combine", "--columns", "url", "-o", folder / "random.tsv")
+        "--usage", "train-ai,search,ai-use", "--usage-from", "both", "--columns", "url", "-o", folder / "random.tsv")
 
 
 def real(shared, reptile, data, full):
@@ -252,7 +252,7 @@ def by_time(repository, data, reptile):
     rows = [f"{url}\t{time}" for time in times for url in ("https://paper.example.com/news/1", "https://paper.example.com/archive/2")]
     rows.append("https://unknown.example/\t1700000000")
     (folder / "questions.tsv").write_text("url\ttime\n" + "\n".join(rows) + "\n")
-    run(*reptile, "classify", "-q", folder / "years.reptile", folder / "questions.tsv", "--at-column", "time", "--agent", "GPTBot",
+    run(*reptile, "classify", "-q", folder / "years.reptile", folder / "questions.tsv", "--at", "{time}", "--agent", "GPTBot",
         "--columns", "verdict,line", "-o", folder / "answers.tsv")
 
 

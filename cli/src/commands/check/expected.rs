@@ -10,7 +10,6 @@ use reptile::{Dialect, RuleKind, Verdict};
 use super::Args;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
-use crate::options::ExactAgent;
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;
 use crate::sets::agents::agent_of_cell;
@@ -51,7 +50,7 @@ pub struct Checker<'s> {
     /// Whether one robots.txt decides for all hosts.
     pub one_for_all: bool,
     /// Whether agent names are used unchanged.
-    pub exact: ExactAgent,
+    pub is_exact: bool,
     /// Whether every row is printed with its verdict.
     pub print: bool,
     /// Maximum number of differences shown.
@@ -75,7 +74,7 @@ impl<'r> CellAgents<'r> {
         Ok(match self.0.entry(cell) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let resolved = agent_of_cell(&checker.set, checker.dialect, cell, checker.exact);
+                let resolved = agent_of_cell(&checker.set, checker.dialect, cell, checker.is_exact);
                 new.insert(match resolved {
                     Ok(agent) => Ok(agent.look_up(&checker.set)?),
                     Err(fault) => Err(fault),

@@ -114,7 +114,7 @@ impl Counts {
 pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Result<Exit> {
     let start = std::time::Instant::now();
     let robots = || Inputs::Named(std::slice::from_ref(args.robots()));
-    let compile = |dialect| Temporary::new(&compiled(args, dialect, one_for_all, robots())?);
+    let compile = |dialect| Temporary::new(&compiled(dialect, one_for_all, robots())?);
     let maps = ALL.into_iter().map(compile).collect::<crate::error::Result<Vec<_>>>()?;
     let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<crate::error::Result<Vec<_>>>()?;
     let mut total = Counts::new();
@@ -192,7 +192,7 @@ fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args
 fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
     let mut agents = Vec::with_capacity(sets.len());
     for (set, dialect) in sets.iter().zip(ALL) {
-        match agent_of_cell(set, dialect, cell, args.exact()) {
+        match agent_of_cell(set, dialect, cell, args.exact_agent) {
             Ok(agent) => agents.push(agent.look_up(set)?),
             Err(fault) => return Ok(Err(fault)),
         }

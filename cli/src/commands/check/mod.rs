@@ -10,11 +10,10 @@ mod prove;
 mod rows;
 
 use reptile::contents::Set;
-use reptile::settings::Strategy;
 use reptile::{CompiledSet, Dialect, Profile, dialects};
 
 use crate::error::{Exit, Failure, Result, damaged};
-use crate::options::{CompileOptions, ExactAgent, dialects, strategies};
+use crate::options::{CompileOptions, Omitted, SetOptions, dialects};
 use crate::outputs::summary::{rate, seconds};
 use crate::outputs::terminal::tell;
 use crate::sets::assemble::assemble;
@@ -61,7 +60,7 @@ const ANY_HOST: &str = "localhost";
                       reptile check [OPTIONS] ROBOTS --prove FILE",
     after_help = "Examples:
   reptile check cases.tsv.gz --robots robots/
-  reptile check cases.tsv --robots robots.txt --strategy fallback
+  reptile check cases.tsv --robots robots.txt --dialect rfc9309
   reptile check urls.tsv --robots robots.tar.gz --print > verdicts.tsv
   reptile check robots.txt --prove assertions.txt
   reptile check robots.txt --prove assertions.txt --format github
@@ -113,9 +112,6 @@ pub struct Args {
     /// Use the agents in all rows unchanged, even headers and misspelled names: for conformance tests
     #[arg(long)]
     exact_agent: bool,
-    /// How a group's rules are compiled to an automaton; verdicts do not depend on it [default: factored]
-    #[arg(long, value_name = "NAME", value_parser = strategies())]
-    strategy: Option<Strategy>,
     /// Write each row's host, agent, url, verdict and line to standard output, and differences to standard error
     ///
     /// The verdict for a host without a robots.txt is UNKNOWN. Malformed rows are not written.
@@ -127,7 +123,7 @@ pub struct Args {
 }
 
 /// The options that apply only to a table.
-const TABLE_OPTIONS: [&str; 6] = ["robots", "all_dialects", "exact_agent", "strategy", "print", "max_differences"];
+const TABLE_OPTIONS: [&str; 5] = ["robots", "all_dialects", "exact_agent", "print", "max_differences"];
 
 /// Runs the command.
 ///
@@ -147,11 +143,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
+    let bytes = compiled(dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 
-    let checker =
-        Checker { set, dialect, one_for_all, exact: args.exact(), print: args.print, max_shown: args.max_differences };
+    let checker = Checker {
+        set,
+        dialect,
+        one_for_all,
+        is_exact: args.exact_agent,
+        print: args.print,
+        max_shown: args.max_differences,
+    };
     let total = checker.check_all(cases, args)?;
     tell(&format!(
         "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",
@@ -182,11 +184,6 @@ impl Args {
     fn robots(&self) -> &Place {
         self.robots.as_ref().unwrap_or(&self.input)
     }
-
-    /// Returns whether agents are used unchanged.
-    fn exact(&self) -> ExactAgent {
-        ExactAgent { exact_agent: self.exact_agent }
-    }
 }
 
 /// Rejects a table without rows, which would always pass.
@@ -201,12 +198,14 @@ fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
 }
 
 /// Returns the set that decides the rows, without other directives.
-fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
+fn compiled(dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
     let options = CompileOptions {
-        dialect: Some(dialect),
-        strategy: args.strategy,
-        host: one_for_all.then(|| ANY_HOST.to_owned()),
-        no_other: true,
+        set: SetOptions {
+            dialect: Some(dialect),
+            host: one_for_all.then(|| ANY_HOST.to_owned()),
+            ..SetOptions::default()
+        },
+        omit: vec![Omitted::Other],
         ..CompileOptions::default()
     };
     Ok(assemble(robots, &options)?.0)

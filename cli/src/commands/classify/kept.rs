@@ -1,7 +1,7 @@
 //! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, or all of them with `--add-columns` and
 //! `--only`.
 
-use super::Args;
+use super::plan::{InputFormat, List, Plan};
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
 use reptile_columns::{Format, KeptColumns};
@@ -22,8 +22,8 @@ pub struct Kept {
 ///
 /// # Errors
 /// Returns an error if the options do not fit the format of URLS. [`KeptRows`] rejects a missing column.
-pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<Kept>> {
-    let written = &args.written;
+pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<Kept>> {
+    let written = &plan.written;
     let named = written.keep_columns();
     if named.is_none() && !written.has_rows() {
         return Ok(None);
@@ -31,20 +31,21 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<Kept>> {
     let option = if named.is_some() { "--keep-columns" } else { written.option_for_rows() };
     let selection = named.unwrap_or(&KeptColumns::All).clone();
     let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
+    let declared = plan.input_format.as_ref().map(InputFormat::table);
     let (table, own_format) = match source {
         Source::Parquet(..) => (tables::Format::Parquet, Format::Parquet),
         // The content of a pipe is not known yet.
-        Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => return Ok(None),
+        Source::Pipe(..) if named.is_none() && declared != Some(tables::Format::Arrow) => return Ok(None),
         Source::Arrow(..) if is_file => (tables::Format::Arrow, Format::Arrow),
         Source::Arrow(..) | Source::Pipe(..) => (tables::Format::Arrow, Format::ArrowStream),
         Source::Text(_) if named.is_none() => return Ok(None),
         Source::Text(_) => {
             let message = "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text";
-            return Err(Failure::at(&args.urls, message));
+            return Err(Failure::at(&list.urls, message));
         }
     };
     let format = match written.has_rows() {
-        true => args.output.as_ref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
+        true => list.output.as_ref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
         false => written.format(),
     };
     if !format.is_columnar() {
@@ -61,10 +62,10 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<Kept>> {
 ///
 /// # Errors
 /// Returns an error if the table is Arrow IPC and its rows should be kept.
-pub fn refuse_unkept(args: &Args, table: tables::Format) -> Result<()> {
-    if table != tables::Format::Arrow || !args.written.has_rows() {
+pub fn refuse_unkept(plan: &Plan, list: &List, table: tables::Format) -> Result<()> {
+    if table != tables::Format::Arrow || !plan.written.has_rows() {
         return Ok(());
     }
-    let option = args.written.option_for_rows();
-    Err(Failure::at(&args.urls, format!("{option}: is Arrow IPC from a pipe; also give --input-format arrow")))
+    let option = plan.written.option_for_rows();
+    Err(Failure::at(&list.urls, format!("{option}: is Arrow IPC from a pipe; also give --input-format arrow")))
 }

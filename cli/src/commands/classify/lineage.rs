@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use reptile_columns::TableDecider;
 
+use super::Settings;
+use super::plan::Plan;
 use super::totals::Totals;
-use super::{Args, Settings};
 use crate::run::Run;
 use crate::run::lineage::{AgentVerdicts, Counts, InputState, Lineage, RowCounts, counts_of};
 
@@ -15,7 +16,7 @@ const NO_URL: &str = "no-url";
 /// Returns a decided list's lineage, without its output.
 pub fn of_list(
     run: &Run,
-    args: &Args,
+    plan: &Plan,
     settings: &Settings,
     input: &InputState,
     totals: &Totals,
@@ -40,7 +41,7 @@ pub fn of_list(
         rows: RowCounts {
             read: Some(totals.lines),
             // One agent, or the combined verdict of several.
-            written: Some(match args.written.only() {
+            written: Some(match plan.written.only() {
                 Some(only) => together.unwrap_or_else(|| tally(0))[only as usize],
                 None => totals.lines,
             }),

@@ -11,9 +11,9 @@ use reptile_records::place::Place;
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
 
+use super::plan::{List, Plan};
 use super::totals::Totals;
-use super::written::refuse_with_rights;
-use super::{Args, Decided, NextOutput, Settings, lineage};
+use super::{Decided, NextOutput, Settings, lineage};
 use crate::error::{Failure, Result};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::parts::RowSink;
@@ -41,32 +41,16 @@ impl PageSettings {
     /// Prepares the question, and reads the files of `--rights-from`. Returns `None` without `--rights`.
     ///
     /// # Errors
-    /// Returns an error for an invalid profile or use, for options that have no effect on pages, and for an unreadable
-    /// file.
-    pub fn open(args: &Args, named: Option<&Agents>, by_time: bool) -> Result<Option<PageSettings>> {
-        if args.rights.rights.is_none() {
+    /// Returns an error for an invalid profile or use, and for an unreadable file.
+    pub fn open(plan: &Plan, named: Option<&Agents>, by_time: bool) -> Result<Option<PageSettings>> {
+        if plan.rights.rights.is_none() {
             return Ok(None);
         }
-        let options = [
-            ("--agent-column", args.agent_column.is_some()),
-            ("--url-column", args.url_column.is_some()),
-            ("--split-columns", args.split_columns),
-            ("--missing-columns", args.missing_columns.is_some()),
-            ("--at-column", args.at_column.is_some()),
-            ("--at", args.options.at.is_some()),
-            ("--input-format", args.input_format.is_some()),
-            ("--delimiter", args.delimiter.is_some()),
-            ("--escape", args.escape.is_some()),
-            ("--scope", args.scope != reptile_columns::Scope::Origin),
-            ("--rejects", args.rejects.is_some()),
-            ("--report", args.report.is_some()),
-        ];
-        refuse_with_rights(&options)?;
-        let (query, purpose) = args.written.rights(&args.rights)?;
+        let (query, purpose) = plan.written.rights(&plan.rights)?;
         let Some(agents) = named else { return Err(Failure::new("--rights: requires --agent")) };
         let table = RightsTable::new(agents.clone(), query, purpose, by_time);
         let names = table.names();
-        let joined = args.rights.joined(&names)?;
+        let joined = plan.rights.joined(&names)?;
         Ok(Some(PageSettings { table, names, joined }))
     }
 
@@ -81,7 +65,7 @@ impl PageSettings {
 
 /// Decides an archive's pages, and publishes the output, as [`super::decide`] does for a list.
 pub fn decide(
-    args: &Args,
+    (plan, list): (&Plan, &List),
     (pages, output): (Pages, Output),
     (settings, of_pages): (&Settings, &PageSettings),
     (input, next): (&InputState, Option<NextOutput>),
@@ -90,30 +74,30 @@ pub fn decide(
 ) -> Result<Decided> {
     let start = Instant::now();
     let is_terminal = output.is_terminal();
-    let format = args.written.format();
+    let format = plan.written.format();
     let rows = of_pages.table.format(format);
     let columns = rows.columns().to_vec();
     let first = Sink::new(output, format, columns.clone(), None)?;
-    let mut sink = match (args.written.rows_per_file(), next) {
+    let mut sink = match (plan.written.rows_per_file(), next) {
         (Some(most), Some(mut next)) => {
             RowSink::parts(first, most, Box::new(move |number| Sink::new(next(number)?, format, columns.clone(), None)))
         }
         _ => RowSink::One(first),
     };
     if !format.is_columnar() {
-        let header = if args.written.has_header() { rows.header() } else { Vec::new() };
+        let header = if plan.written.has_header() { rows.header() } else { Vec::new() };
         sink.write(&Rows::of_text(&header))?;
     }
     let progress = if is_terminal { Progress::hidden() } else { Progress::of_bytes(None) };
     let mut counted = Counted::new(&of_pages.table);
-    let is_damaged = read(args, pages, of_pages, |batch| {
+    let is_damaged = read(plan, list, pages, of_pages, |batch| {
         progress.say(|| format!(", {} pages", grouped(counted.totals.lines)));
         let mut written = rows.rows();
         for (page, decided) in batch {
             of_pages.table.push(page, decided, &rows, &mut written);
             counted.add(decided, &of_pages.table);
         }
-        counted.end_batch(batch.len() as u64, &args.urls);
+        counted.end_batch(batch.len() as u64, &list.urls);
         sink.write(&written)
     })?;
     drop(progress);
@@ -122,23 +106,24 @@ pub fn decide(
     let layout = Layout::new(&[Column::Url, Column::Verdict]).map_err(Failure::new)?;
     let decider = Decider::new(of_pages.table.agents().clone(), layout).map_err(Failure::new)?;
     let decider = TableDecider::new(decider, reptile_columns::Format::Tsv).map_err(Failure::new)?;
-    let lineage = lineage::of_list(run, args, settings, input, &totals, &decider);
+    let lineage = lineage::of_list(run, plan, settings, input, &totals, &decider);
     let complete = sink.complete(METADATA_KEY, &lineage.stamp()?)?;
     let time = start.elapsed();
     let beside = beside(&complete, &lineage, totals.is_bad())?;
     publish(beside.into_iter().chain(complete))?;
-    let is_bad = totals.report(&args.urls, &decider, time) || is_damaged;
+    let is_bad = totals.report(&list.urls, &decider, time) || is_damaged;
     Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
 /// Reads an archive, and passes on its pages in batches. Returns whether records were damaged.
 fn read(
-    args: &Args,
+    plan: &Plan,
+    list: &List,
     mut pages: Pages,
     of_pages: &PageSettings,
     mut write: impl FnMut(&[(Page, PageRights)]) -> Result<()>,
 ) -> Result<bool> {
-    let mut faults = RecordFaults::of(&args.urls, args.options.archives.resync);
+    let mut faults = RecordFaults::of(&list.urls, plan.resync);
     let mut batch: Vec<Record> = Vec::new();
     let mut bytes = 0;
     loop {
@@ -156,7 +141,7 @@ fn read(
             }
         }
         if is_end || batch.len() >= PAGES_AT_ONCE || bytes >= BYTES_AT_ONCE {
-            write(&decide_all(args, of_pages, &batch)?)?;
+            write(&decide_all(plan, of_pages, &batch)?)?;
             batch.clear();
             bytes = 0;
         }
@@ -167,11 +152,11 @@ fn read(
 }
 
 /// Reads and decides the pages in some records, in their order.
-fn decide_all(args: &Args, of_pages: &PageSettings, records: &[Record]) -> Result<Vec<(Page, PageRights)>> {
+fn decide_all(plan: &Plan, of_pages: &PageSettings, records: &[Record]) -> Result<Vec<(Page, PageRights)>> {
     let decide = |record: &Record| {
         let page = of_pages.page(record)?;
         let decided = of_pages.table.decide(&page);
-        Some(decided.map(|rights| (page, rights)).map_err(|error| Failure::at(&args.set, error)))
+        Some(decided.map(|rights| (page, rights)).map_err(|error| Failure::at(&plan.set, error)))
     };
     records.par_iter().filter_map(decide).collect()
 }

@@ -13,9 +13,10 @@ use std::thread::{Builder, JoinHandle};
 use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use super::plan::{List, Plan};
+use super::progress;
 use super::rejects::Rejects;
 use super::totals::Totals;
-use super::{Args, progress};
 use crate::error::{Failure, Result};
 use crate::outputs::file::Complete;
 use crate::outputs::parts::RowSink;
@@ -103,15 +104,15 @@ impl Pipeline {
         header: &[u8],
         decider: &TableDecider,
         mut rejects: Rejects,
-        args: &Args,
+        (plan, list): (&Plan, &List),
         stamp: impl FnOnce(&Totals) -> Result<String>,
     ) -> Result<(Totals, Vec<Complete>)> {
-        let progress = progress(args, table.format, self.is_terminal);
+        let progress = progress(list, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
         // If the writer has stopped, the next send fails too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
         let table = Arc::clone(&totals.table);
-        let mut state = State { totals: &mut totals, rejects: &mut rejects, args, progress: &progress };
+        let mut state = State { totals: &mut totals, rejects: &mut rejects, list, progress: &progress };
         let result = rayon::in_place_scope(|scope| self.decide_chunks(scope, decider, &table, &mut state));
         drop(progress);
         drop(self.answers);
@@ -127,8 +128,8 @@ impl Pipeline {
                 Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
             }
             Err(Stop::Unwritable(failure)) => Err(failure),
-            Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
-            Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
+            Err(Stop::Damaged(error)) => Err(Failure::at(&plan.set, error)),
+            Err(Stop::Unreadable(error)) => Err(Failure::at(&list.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
                 Err(Failure::new("internal error: the writing thread has stopped; please report it"))
             }
@@ -197,10 +198,10 @@ impl Pipeline {
     /// Counts a chunk's answers and passes them to the writing thread. Returns the chunk's buffer to the reading
     /// thread.
     fn hand_over(&self, part: Part, answers: Vec<Answers>, state: &mut State<'_>) -> std::result::Result<(), Stop> {
-        let State { totals, rejects, args, progress } = state;
+        let State { totals, rejects, list, progress } = state;
         for answers in &answers {
             let line_ends = totals.line_ends();
-            totals.add(answers, &args.urls);
+            totals.add(answers, &list.urls);
             rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
         }
         progress.add(part.byte_len() as u64);
@@ -208,7 +209,7 @@ impl Pipeline {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Part::Text(chunk) = part {
             if let Some(row) = chunk.unclosed {
-                totals.name_unclosed(row, &args.urls);
+                totals.name_unclosed(row, &list.urls);
             }
             // A reader that has ended needs no buffer.
             let _ = self.used_buffers.send(chunk.buffer);
@@ -221,7 +222,7 @@ impl Pipeline {
 struct State<'a> {
     totals: &'a mut Totals,
     rejects: &'a mut Rejects,
-    args: &'a Args,
+    list: &'a List,
     progress: &'a Progress,
 }
 

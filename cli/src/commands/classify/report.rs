@@ -118,7 +118,7 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Du
         facts.push(("Decided by another origin".into(), format!("{} URLs (--scope)", grouped(totals.stand_ins()))));
     }
     facts.extend(totals.written(decider).map(|(verdict, written, count)| {
-        (format!("{verdict}, written as {written}"), format!("{} rows (--{verdict})", grouped(count)))
+        (format!("{verdict}, written as {written}"), format!("{} rows (--treat)", grouped(count)))
     }));
     facts.extend(totals.faults().map(|(fault, count)| (format!("Invalid: {}", escaped(&fault)), grouped(count))));
     page.push_str("<table>\n");

@@ -202,7 +202,7 @@ impl Totals {
             let names = names.collect::<Vec<_>>().join(", ");
             note(format_args!(
                 "{path}: {rows} rows name crawlers that no robots.txt names and that probably mean known ones: {names}; \
-                 --exact-agent uses them unchanged"
+                 --agent 'exact:{{COLUMN}}' uses them unchanged"
             ));
         }
         if self.lines == 0 {
@@ -272,7 +272,7 @@ impl Totals {
         Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0)
     }
 
-    /// Returns the verdict counts of each agent, and then of all together if `--any-of` or `--only` needs them. If rows
+    /// Returns the verdict counts of each agent, and then of all together if `--columns any-of` or `--only` needs them. If rows
     /// name their crawlers, returns the counts of all rows.
     pub fn tally(&self) -> &Tally {
         &self.tally

@@ -6,23 +6,12 @@ use reptile::rights::RightsQuery;
 use reptile::usage::UnknownUsage;
 
 use crate::error::{Failure, Result};
-use crate::options::{PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
+use crate::options::{ColumnChoice, PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::place::Place;
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::{self, Table};
-
-/// Refuses options that have no effect on pages.
-///
-/// # Errors
-/// Returns an error for the first option that is given.
-pub fn refuse_with_rights(options: &[(&str, bool)]) -> Result<()> {
-    match options.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => Err(Failure::new(format!("{option}: has no effect with --rights, whose rows are pages"))),
-        None => Ok(()),
-    }
-}
 
 /// The output options, as given.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,18 +22,13 @@ pub struct WrittenOptions {
     /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
     /// agent. No column may be given twice. Without url, the output is much shorter. The bits of mask have the order of
     /// the agents in the summary; Parquet and Arrow have the names in their metadata. If the verdict is unknown or
-    /// invalid, mask is empty or null, and refused is null, or the verdict's name in TSV and CSV.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), conflicts_with_all = ["explain", "reason", "only"])]
-    columns: Vec<Column>,
+    /// invalid, mask is empty or null, and refused is null, or the verdict's name in TSV and CSV. The last column may be
+    /// any-of, one verdict for all agents: disallow if any of them is disallowed.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), conflicts_with_all = ["explain", "only"])]
+    columns: Vec<ColumnChoice>,
     /// The same as --columns url,verdict,line,rule
     #[arg(long, conflicts_with = "only")]
     explain: bool,
-    /// The same as --columns url,verdict,reason; with --explain, reason is the last column
-    #[arg(long, conflicts_with = "only")]
-    reason: bool,
-    /// Add a last column with one verdict for all agents: disallow if any of them is disallowed
-    #[arg(long, conflicts_with = "agent_column")]
-    any_of: bool,
     #[command(flatten)]
     uses: UsageOptions,
     #[command(flatten)]
@@ -70,35 +54,15 @@ pub struct WrittenOptions {
     /// Write only rows with this verdict, unchanged
     ///
     /// Rows are written byte for byte, unless the output is a terminal, and without columns. Rows of Parquet or Arrow
-    /// go to the same format with the same columns. With several agents, the verdict of --any-of counts. A header in
-    /// URLS is kept.
+    /// go to the same format with the same columns. With several agents, their verdict any-of counts. A header in URLS
+    /// is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header", "usage", "purpose"])]
     only: Option<Only>,
     /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
     ///
     /// The files of a list appear together, when the last one is complete. --resume keeps all of them or none.
-    #[arg(long, value_name = "N", requires = "output_folder", value_parser = clap::value_parser!(u64).range(1..))]
-    rows_per_file: Option<u64>,
-    /// The verdict to write instead of unknown: for URLs whose origin has no robots.txt in SET [default: unknown]
-    ///
-    /// Also for rows that name no crawler. The summary counts such rows separately, and the reason column still gives
-    /// the reason.
-    #[arg(id = "taken_unknown", long = "unknown", value_name = "VERDICT")]
-    unknown: Option<Taken>,
-    /// The verdict to write instead of invalid: for rows without an http, https or ftp URL [default: invalid]
-    ///
-    /// The summary counts such rows separately, and the reason column still gives the reason.
-    #[arg(id = "taken_invalid", long = "invalid", value_name = "VERDICT")]
-    invalid: Option<Taken>,
-}
-
-/// The replacement for the verdict unknown or invalid.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Taken {
-    /// Treat it as allowed by the rules
-    Allow,
-    /// Treat it as disallowed by the rules
-    Disallow,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub rows_per_file: Option<u64>,
 }
 
 /// A verdict that `--only` selects.
@@ -112,34 +76,117 @@ enum Only {
     Unknown,
 }
 
+impl Only {
+    fn verdict(self) -> Verdict {
+        match self {
+            Only::Allow => Verdict::Allow,
+            Only::Disallow => Verdict::Disallow,
+            Only::Unknown => Verdict::Unknown,
+        }
+    }
+}
+
 impl WrittenOptions {
-    /// Returns the question of `--rights`, and the meaning of unknown uses if its last use is a purpose.
-    ///
-    /// # Errors
-    /// Returns an error for an invalid profile or use, and for options that have no effect on pages.
-    pub fn rights(&self, rights: &RightsOptions) -> Result<(RightsQuery, Option<UnknownUsage>)> {
-        let options = [
+    /// Returns the options without an effect on pages, and whether each is given.
+    pub fn without_effect_on_pages(&self) -> [(&'static str, bool); 6] {
+        let is_treated = |verdict: Result<Option<Verdict>>| verdict.is_ok_and(|verdict| verdict.is_some());
+        [
             ("--columns", !self.columns.is_empty()),
             ("--explain", self.explain),
-            ("--reason", self.reason),
-            ("--any-of", self.any_of),
             ("--add-columns", self.add_columns),
             ("--keep-columns", self.keep_columns.is_some()),
             ("--only", self.only.is_some()),
-            ("--unknown", self.unknown.is_some()),
-            ("--invalid", self.invalid.is_some()),
-        ];
-        refuse_with_rights(&options)?;
+            ("--treat unknown or invalid", is_treated(self.purpose.unknown()) || is_treated(self.purpose.invalid())),
+        ]
+    }
+
+    /// Returns the columns, as given or by default.
+    fn columns(&self) -> Vec<ColumnChoice> {
+        if !self.columns.is_empty() {
+            return self.columns.clone();
+        }
+        let url = (!self.add_columns && self.keep_columns.is_none()).then_some(Column::Url);
+        let explained = [Column::Line, Column::Rule].into_iter().filter(|_| self.explain);
+        url.into_iter().chain([Column::Verdict]).chain(explained).map(ColumnChoice::One).collect()
+    }
+}
+
+/// The resolved output options.
+pub struct Written {
+    columns: Vec<Column>,
+    any_of: bool,
+    uses: UsageOptions,
+    purpose: Option<(String, UnknownUsage)>,
+    format: Format,
+    header: bool,
+    add_columns: bool,
+    kept: Option<KeptColumns>,
+    only: Option<Verdict>,
+    rows_per_file: Option<u64>,
+    /// The verdict to write for each verdict, by number.
+    replaced: [Verdict; 4],
+}
+
+impl Written {
+    /// Resolves the options for an output, whose name may determine the format.
+    ///
+    /// # Errors
+    /// Returns an error if options contradict each other or the name. `is_by_row` says whether rows name crawlers.
+    pub fn resolve(options: WrittenOptions, output: Option<&Place>, is_by_row: bool) -> Result<Written> {
+        let mut columns = options.columns();
+        let any_of = columns.pop_if(|last| *last == ColumnChoice::AnyOf).is_some();
+        if any_of && is_by_row {
+            return Err(Failure::new("--columns any-of: is one verdict for several --agent; here rows name one each"));
+        }
+        let column = |choice| match choice {
+            ColumnChoice::One(column) => Ok(column),
+            ColumnChoice::AnyOf => Err(Failure::new("--columns: any-of is the last column, and is given once")),
+        };
+        let (unknown, invalid) = (options.purpose.unknown()?, options.purpose.invalid()?);
+        let has_rows = options.add_columns || options.only.is_some();
+        let format = if has_rows { options.format } else { chosen_format(output, options.format)? };
+        if options.only.is_some_and(|only| only.verdict() == Verdict::Unknown) && unknown.is_some() {
+            return Err(Failure::new("--only unknown: no row is unknown, because --treat replaces that verdict"));
+        }
+        Ok(Written {
+            columns: columns.into_iter().map(column).collect::<Result<_>>()?,
+            any_of,
+            purpose: options.purpose.given()?.map(|(purpose, unknown)| (purpose.to_owned(), unknown)),
+            uses: options.uses,
+            format: format.unwrap_or_default(),
+            header: options.header,
+            add_columns: options.add_columns,
+            kept: options.keep_columns,
+            only: options.only.map(Only::verdict),
+            rows_per_file: options.rows_per_file,
+            replaced: VERDICTS.map(|verdict| match verdict {
+                Verdict::Unknown => unknown.unwrap_or(verdict),
+                Verdict::Invalid => invalid.unwrap_or(verdict),
+                _ => verdict,
+            }),
+        })
+    }
+
+    /// Returns the question of `--rights`, and the meaning of unknown uses if its last use is a purpose.
+    ///
+    /// # Errors
+    /// Returns an error for an invalid profile or use.
+    pub fn rights(&self, rights: &RightsOptions) -> Result<(RightsQuery, Option<UnknownUsage>)> {
         self.uses.refuse_without("Content-Usage columns without --rights, whose profile names the lines that count")?;
-        let purpose = self.purpose.given();
-        let query = rights.query(&self.uses.names(), purpose.map(|(name, _)| name))?;
-        if self.header && self.format() == Format::Jsonl {
+        let query = rights.query(&self.uses.names(), self.purpose.as_ref().map(|(name, _)| &**name))?;
+        self.check_header(self.format)?;
+        Ok((query, self.purpose.as_ref().map(|(_, unknown)| *unknown)))
+    }
+
+    /// Refuses a header in a format without header lines.
+    fn check_header(&self, format: Format) -> Result<()> {
+        if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));
         }
-        if self.header && self.format().is_columnar() {
-            return Err(Failure::new(names_in_schema(self.format())));
+        if self.header && format.is_columnar() {
+            return Err(Failure::new(names_in_schema(format)));
         }
-        Ok((query, purpose.map(|(_, unknown)| unknown)))
+        Ok(())
     }
 
     /// Returns whether the first line has the column names.
@@ -147,32 +194,14 @@ impl WrittenOptions {
         self.header
     }
 
-    /// Returns the columns, as given or by default.
-    fn columns(&self) -> Vec<Column> {
-        if !self.columns.is_empty() {
-            return self.columns.clone();
-        }
-        let mut columns = vec![Column::Verdict];
-        if !self.add_columns && self.keep_columns.is_none() {
-            columns.insert(0, Column::Url);
-        }
-        if self.explain {
-            columns.extend([Column::Line, Column::Rule]);
-        }
-        if self.reason {
-            columns.push(Column::Reason);
-        }
-        columns
-    }
-
     /// Returns whether a column is written.
     pub fn has(&self, column: Column) -> bool {
-        self.columns().contains(&column)
+        self.columns.contains(&column)
     }
 
     /// Returns the suffix of a list's verdict file name, or `None` if the output keeps the list's rows.
     pub fn ending(&self) -> Option<&'static str> {
-        let ending = match self.format.unwrap_or_default() {
+        let ending = match self.format {
             Format::Tsv => ".tsv",
             Format::Csv | Format::Delimited(_) => ".csv",
             Format::Jsonl => ".jsonl",
@@ -200,27 +229,12 @@ impl WrittenOptions {
 
     /// Returns the columns of `--keep-columns`.
     pub fn keep_columns(&self) -> Option<&KeptColumns> {
-        self.keep_columns.as_ref()
+        self.kept.as_ref()
     }
 
     /// Returns the verdict of `--only`.
     pub fn only(&self) -> Option<Verdict> {
-        self.only.map(|only| match only {
-            Only::Allow => Verdict::Allow,
-            Only::Disallow => Verdict::Disallow,
-            Only::Unknown => Verdict::Unknown,
-        })
-    }
-
-    /// Returns the replacement of each verdict, by verdict number.
-    fn written(&self) -> [Verdict; 4] {
-        VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
-            (Verdict::Unknown, Some(written), _) | (Verdict::Invalid, _, Some(written)) => match written {
-                Taken::Allow => Verdict::Allow,
-                Taken::Disallow => Verdict::Disallow,
-            },
-            _ => verdict,
-        })
+        self.only
     }
 
     /// Checks that new cells can precede rows in which backslashes escape quotes.
@@ -249,33 +263,25 @@ impl WrittenOptions {
         let keeps_columns = matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows();
         let format = match self.add_columns || keeps_columns {
             true => Format::of_table(table, delimiter),
-            false => self.format.unwrap_or_default(),
+            false => self.format,
         };
-        if self.header && format.is_columnar() {
-            return Err(Failure::new(names_in_schema(format)));
-        }
-        if self.header && format == Format::Jsonl {
-            return Err(Failure::new("--header: JSON Lines already have column names in each row"));
-        }
+        self.check_header(format)?;
         // The rows of one verdict have only the table's own columns.
-        let columns = if keeps_columns && self.only.is_some() { Vec::new() } else { self.columns() };
+        let columns = if keeps_columns && self.only.is_some() { Vec::new() } else { self.columns.clone() };
         if self.add_columns && columns.contains(&Column::Url) {
             return Err(Failure::new("--columns url: with --add-columns, the row already contains the URL"));
-        }
-        if let (Some(Only::Unknown), Some(_)) = (self.only, self.unknown) {
-            return Err(Failure::new("--only unknown: no row is unknown, because --unknown replaces that verdict"));
         }
         let is_several = matches!(&crawlers, Crawlers::Named(names) if names.len() > 1);
         let of_columns = |error| Failure::new(format!("--columns {error}"));
         let layout = self.with_uses(Layout::new(&columns).map_err(of_columns)?)?;
-        let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.written());
+        let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.replaced);
         layout.check(&crawlers).and_then(|()| format.check(&layout, &crawlers)).map_err(of_columns)?;
         Ok((layout, format))
     }
 
     /// Adds the columns of `--usage` and `--purpose`.
     fn with_uses(&self, layout: Layout) -> Result<Layout> {
-        if self.uses.usage.is_empty() && self.purpose.given().is_none() {
+        if self.uses.usage.is_empty() && self.purpose.is_none() {
             self.uses.refuse_without("--usage or --purpose")?;
             return Ok(layout);
         }
@@ -283,10 +289,10 @@ impl WrittenOptions {
         let uses = |option: &str, names: &[&str]| self.uses.uses(&vocabulary, option, names);
         let mut names = self.uses.names();
         let shown = uses("--usage", &names)?;
-        let layout = match self.purpose.given() {
+        let layout = match &self.purpose {
             Some((purpose, unknown)) => {
                 names.push(purpose);
-                layout.with_purpose(uses("--purpose", &names)?, shown, unknown)
+                layout.with_purpose(uses("--purpose", &names)?, shown, *unknown)
             }
             None => layout.with_uses(shown),
         };
@@ -296,23 +302,12 @@ impl WrittenOptions {
     /// Returns a decider that writes rows in this format, with the table's rows if they are wanted.
     ///
     /// # Errors
-    /// The errors of [`WrittenOptions::layout`].
+    /// The errors of [`Written::layout`].
     pub fn decider(&self, decider: Decider, format: Format) -> Result<TableDecider> {
         let decider = TableDecider::new(decider, format).map_err(Failure::new)?;
         let has_rows = self.add_columns && !format.is_columnar();
-        let decider = decider.with_rows(has_rows).and_then(|decider| decider.only(self.only()));
+        let decider = decider.with_rows(has_rows).and_then(|decider| decider.only(self.only));
         decider.map_err(Failure::new)
-    }
-
-    /// Returns the options for an output, whose name may determine the format.
-    ///
-    /// # Errors
-    /// Returns an error if the name contradicts `--format`.
-    pub fn for_output(&self, output: Option<&Place>) -> Result<WrittenOptions> {
-        if self.has_rows() {
-            return Ok(self.clone());
-        }
-        Ok(WrittenOptions { format: chosen_format(output, self.format)?, ..self.clone() })
     }
 
     /// Checks an output name, if the output keeps rows from a table in this format.
@@ -337,7 +332,7 @@ impl WrittenOptions {
 
     /// Returns the format, as given or by default. Rows of URLS that are written unchanged keep their own.
     pub fn format(&self) -> Format {
-        self.format.unwrap_or_default()
+        self.format
     }
 
     /// Returns the first output line. The table header is made safe for a terminal if rows are shown on one.

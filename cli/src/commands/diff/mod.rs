@@ -28,7 +28,7 @@ use reptile::diff::{PathDiff, PathRow, PathRows};
 use reptile::{Dialect, Profile, dialects};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::options::{AssumptionOptions, ExactAgent, dialects};
+use crate::options::{AssumptionOptions, dialects};
 use crate::outputs::file::Output;
 use crate::sets::Loaded;
 use crate::sets::agents::agents_for;
@@ -116,8 +116,6 @@ pub struct Args {
     #[arg(short, long = "agent", value_name = "TOKEN")]
     agents: Vec<String>,
     #[command(flatten)]
-    exact: ExactAgent,
-    #[command(flatten)]
     assumption: AssumptionOptions,
     /// Compare only verdicts: leave out lines, and origins where no verdict changes
     #[arg(long)]
@@ -182,7 +180,7 @@ fn compare(
     bodies: &[Vec<u8>; 2],
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
-    let given = agents_for(dialect, &args.agents, args.exact, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
+    let given = agents_for(dialect, &args.agents, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
     let words = Words::of_versions(args.assumption.read()?);
     let is_same = bodies[0] == bodies[1];
     let is_provable = is_same || can_be_proved(bodies.each_ref().map(Vec::len));

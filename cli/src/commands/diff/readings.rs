@@ -35,10 +35,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let noted = [first, second].iter().find(ignores).map_or(first, |dialect| dialect);
     let body = read_one(path, Profile::of_dialect(noted))?;
     refuse_url_list(path, &body, || "expected a robots.txt".into())?;
-    let given = [
-        agents_for(first, &args.agents, args.exact, &[&body])?,
-        agents_for(second, &args.agents, args.exact, &[&body])?,
-    ];
+    let given = [agents_for(first, &args.agents, &[&body])?, agents_for(second, &args.agents, &[&body])?];
     let words = Words::of_dialects([first.as_str(), second.as_str()], args.assumption.read()?);
     let mut out = BufWriter::new(Output::stdout());
     // Each reading is as large as the file.

@@ -24,10 +24,9 @@ pub struct Record {
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
 pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Result<Option<Record>> {
-    let args = filter.args;
-    if args.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
+    if filter.plan.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, args.force, |record: &Record| record.lineage.difference(filter.run, &filter.state, input, &found))
+    kept(file, filter.plan.force, |record: &Record| record.lineage.difference(filter.run, &filter.state, input, &found))
 }

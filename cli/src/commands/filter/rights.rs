@@ -11,8 +11,8 @@ use reptile_records::pages::{CrawlerNames, JoinedPages, PageKind, kind_of};
 use reptile_records::warc::raw::Stored;
 use reptile_records::warc::records::Record;
 
+use super::plan::Plan;
 use crate::error::{Failure, Result};
-use crate::options::{PurposeOptions, RightsOptions};
 
 /// Maximum number of records that wait for their page's response. Crawlers write a request before a response.
 const MAX_WAITING: usize = 16;
@@ -30,18 +30,13 @@ impl PageFilter {
     /// # Errors
     /// Returns an error for an invalid profile or use, if only one of `--rights` and `--purpose` is given, and for an
     /// unreadable file.
-    pub fn open(
-        rights: &RightsOptions,
-        purpose: &PurposeOptions,
-        agents: &Agents,
-        by_time: bool,
-    ) -> Result<Option<PageFilter>> {
-        let (name, unknown) = match (&rights.rights, purpose.given()) {
+    pub fn open(plan: &Plan, agents: &Agents, by_time: bool) -> Result<Option<PageFilter>> {
+        let (name, unknown) = match (&plan.rights.rights, &plan.purpose) {
             (None, None) => return Ok(None),
             (Some(_), Some(given)) => given,
             (Some(_), None) => {
-                let message =
-                    "--rights: requires --purpose USE, the use that kept pages must permit, and --unknown-usage";
+                let message = "--rights: requires --purpose USE, the use that kept pages must permit, and --treat \
+                               unknown-usage=VERDICT";
                 return Err(Failure::new(message));
             }
             (None, Some(_)) => {
@@ -49,10 +44,10 @@ impl PageFilter {
                 return Err(Failure::new(message));
             }
         };
-        let query = rights.query(&[name], None)?;
-        let table = RightsTable::new(agents.clone(), query, Some(unknown), by_time);
+        let query = plan.rights.query(&[name], None)?;
+        let table = RightsTable::new(agents.clone(), query, Some(*unknown), by_time);
         let names = table.names();
-        let joined = rights.joined(&names)?;
+        let joined = plan.rights.joined(&names)?;
         Ok(Some(PageFilter { table, names, joined }))
     }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::commands::compile::{describe_rulesets, describe_times};
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::options::{CompileOptions, ExactAgent};
+use crate::options::SetOptions;
 use crate::outputs::build_record;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -61,7 +61,7 @@ const LARGEST: usize = 5;
   reptile inspect web.reptile example.com --agent GPTBot
   reptile inspect web.reptile https://example.com/
   reptile inspect web.reptile example.com --automaton --agent GPTBot
-  reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
+  reptile inspect web.reptile example.com --automaton=dot | dot -Tpng -o example.png
 
 The objects of --json: one for the set; with --origins one for each origin, with
 null for unknown times; for a host one for each group: origins, policy, source, agents,
@@ -83,19 +83,25 @@ pub struct Args {
     /// Print JSON
     #[arg(long, conflicts_with = "automaton")]
     json: bool,
-    /// Print the states of the automaton that decides for --agent, or for a crawler that no group names
-    #[arg(long, requires = "origin")]
-    automaton: bool,
+    /// Print the states of the automaton that decides for --agent, or for a crawler that no group names; =dot for
+    /// Graphviz
+    #[arg(long, value_name = "FORM", requires = "origin", num_args = 0..=1, require_equals = true,
+        default_missing_value = "text")]
+    automaton: Option<Form>,
     /// Show only the groups that this crawler obeys
     #[arg(short, long, value_name = "TOKEN", requires = "origin")]
     agent: Option<String>,
     #[command(flatten)]
-    exact: ExactAgent,
-    /// Print the automaton as a graph for Graphviz
-    #[arg(long, requires = "automaton")]
-    dot: bool,
-    #[command(flatten)]
-    options: CompileOptions,
+    options: SetOptions,
+}
+
+/// How an automaton is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// Its states, as text
+    Text,
+    /// A graph for Graphviz
+    Dot,
 }
 
 /// Runs the command.
@@ -105,12 +111,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("inspect", &args.set, args.origin.as_deref())?;
     refuse_file_as_host(&args.set, args.origin.as_deref())?;
-    // With a set file, --scheme only chooses what is shown.
-    let mut options = args.options.clone();
-    if args.origin.is_some() && Loaded::is_set(&args.set)? {
-        options.schemes.clear();
-    }
-    let loaded = Loaded::open(&args.set, &options)?;
+    let loaded = Loaded::open(&args.set, &args.options.with_defaults())?;
     let set = loaded.verified()?;
     let mut out = BufWriter::new(Output::stdout());
     let shown = show(args, &loaded, &set, &mut out);
@@ -126,7 +127,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// Writes the requested contents. Returns whether the set has them.
 fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     if let Some(host) = &args.origin {
-        return show_host(args, set, &Wanted::read(host, &args.options.schemes)?, out);
+        return show_host(args, set, &Wanted::read(host)?, out);
     }
     if args.origins {
         origins::write(set, args.json, out)?;
@@ -160,15 +161,17 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     // No group can be named `*`, so this agent is a crawler that no group names.
     let agents: Vec<Agent> = match &args.agent {
         Some(agent) => {
-            let agents = agents_of(set, std::slice::from_ref(agent), args.exact)?;
+            let agents = agents_of(set, std::slice::from_ref(agent))?;
             agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>()?
         }
         None => vec![set.agent(b"*")?],
     };
-    if !args.automaton {
+    let Some(form) = args.automaton else {
         let agents = args.agent.is_some().then_some(&agents[..]);
         host::write_host(set, &found, agents, args.json, out)?;
-    } else if !host::write_automata(set, &found, &agents, args.dot, out)? {
+        return Ok(true);
+    };
+    if !host::write_automata(set, &found, &agents, form == Form::Dot, out)? {
         let agent = printable(args.agent.as_deref().unwrap_or("*").as_bytes());
         note(format_args!("no rules apply to agent {agent}: everything is allowed"));
     }
@@ -187,7 +190,7 @@ impl Wanted {
     ///
     /// # Errors
     /// Returns an error if the host or the port is invalid.
-    pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
+    pub fn read(text: &str) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
             let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
@@ -199,8 +202,7 @@ impl Wanted {
         };
         let (http, https) = (read(Scheme::Http)?, read(Scheme::Https)?);
         let port = (http.port == https.port).then_some(http.port);
-        let schemes = if schemes.is_empty() { Scheme::ALL.to_vec() } else { schemes.to_vec() };
-        Ok(Wanted { host: http.host, schemes, port })
+        Ok(Wanted { host: http.host, schemes: Scheme::ALL.to_vec(), port })
     }
 
     /// Returns whether an origin is one of them.

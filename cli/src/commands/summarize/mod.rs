@@ -17,7 +17,7 @@ use reptile::summary::{Access, Deciding, DecidingUsage, Statements, Summary as R
 use reptile::usage::Uses;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
-use crate::options::{CompileOptions, ExactAgent, UsageOptions, answer_formats};
+use crate::options::{SetOptions, UsageOptions, answer_formats};
 use crate::outputs::endings::{chosen_format, names_in_schema};
 use crate::outputs::file::Output;
 use crate::outputs::identity::Identity;
@@ -57,7 +57,7 @@ const ORIGINS_AT_ONCE: usize = 8192;
 ///
 /// The columns are the key, agent, access (one of the words above), group (named,
 /// default or none), allow_rules and disallow_rules (numbers of rules in the agent's
-/// groups), reason (as in `classify --reason`), allowed_path and disallowed_path (for
+/// groups), reason (as in `classify`), allowed_path and disallowed_path (for
 /// partial: a shortest path with each verdict, as in a URL), and one for each use in --usage:
 ///   allowed, disallowed     the same for every URL that may be fetched
 ///   partial                 it differs between URLs that may be fetched
@@ -78,7 +78,7 @@ const ORIGINS_AT_ONCE: usize = 8192;
   reptile summarize web.reptile --agent CCBot --key surt --format jsonl -o access.jsonl.gz
   reptile summarize web.reptile hosts.txt --agent MyBot
   reptile summarize web.reptile --agent MyBot --by-site --format parquet -o sites.parquet
-  reptile summarize web.reptile --agent MyBot --usage train-ai,search --combine -o uses.tsv
+  reptile summarize web.reptile --agent MyBot --usage train-ai,search --usage-from both -o uses.tsv
 
 Keys match other tables: host is the column url_host_name of Common Crawl's index,
 domain is url_host_registered_domain, and surt is the start of urlkey. http and https, and
@@ -96,8 +96,6 @@ pub struct Args {
     /// A crawler: a product token, a chain, or a group of crawlers; can be repeated, with a row for each
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    #[command(flatten)]
-    exact: ExactAgent,
     /// The columns that name the origin, separated by commas [default: url; with --by-site host]
     #[arg(long = "key", value_name = "NAMES", value_delimiter = ',', value_enum)]
     keys: Vec<Key>,
@@ -125,7 +123,7 @@ pub struct Args {
     #[command(flatten)]
     uses: UsageOptions,
     #[command(flatten)]
-    options: CompileOptions,
+    options: SetOptions,
     #[command(flatten)]
     pub metrics: MetricsOptions,
     #[command(flatten)]
@@ -163,7 +161,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let is_terminal = output.is_terminal();
     let mut sink = Sink::new(output, format, rows.format().columns().to_vec(), None)?;
     let start = Instant::now();
-    let loaded = Loaded::open(&args.set, &args.options)?;
+    let loaded = Loaded::open(&args.set, &args.options.with_defaults())?;
     let set = loaded.verified()?;
     let is_stamped = format.is_columnar() || run.has_metrics();
     let identity = is_stamped.then(|| Identity::of(loaded.bytes()));
@@ -247,7 +245,7 @@ struct Agents {
 
 impl Agents {
     fn resolve(set: &Set<&[u8]>, path: &Place, args: &Args) -> Result<Agents> {
-        let agents: Vec<Resolved> = agents_of(set, &args.agents, args.exact)?;
+        let agents: Vec<Resolved> = agents_of(set, &args.agents)?;
         let resolved = agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>();
         let names = agents.into_iter().map(|agent| agent.name).collect();
         Ok(Agents { names, resolved: resolved.map_err(|error| damaged(path, &error))? })

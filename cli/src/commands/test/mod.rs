@@ -37,7 +37,7 @@ use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::path_at_any_origin;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
-use crate::options::{self, ExactAgent, UsageOptions};
+use crate::options::{self, UsageOptions};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
@@ -122,8 +122,6 @@ pub struct Args {
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     #[command(flatten)]
-    exact: ExactAgent,
-    #[command(flatten)]
     uses: UsageOptions,
     /// The dialect: how the file is interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
@@ -179,7 +177,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let uses = uses::of(args)?;
     let asked = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
-    agents_for(asked, &args.agents, args.exact, &[&body])?;
+    agents_for(asked, &args.agents, &[&body])?;
     let file = File { args, urls, body: &body, asked, uses, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
@@ -222,7 +220,6 @@ fn list_command(args: &Args, robots: &Place, list: &str) -> String {
     let (robots, status) = (robots.display().to_string(), args.status.map(|status| status.to_string()));
     let mut words = vec!["test", &robots];
     words.extend(args.agents.iter().flat_map(|agent| ["--agent", agent]));
-    words.extend(args.exact.exact_agent.then_some("--exact-agent"));
     words.extend(args.dialect.iter().flat_map(|dialect| ["--dialect", dialect.as_str()]));
     words.extend(args.all_dialects.then_some("--all-dialects"));
     words.extend(status.iter().flat_map(|status| ["--status", status]));

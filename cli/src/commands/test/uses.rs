@@ -7,6 +7,7 @@ use reptile::{Agents, Directive, DirectiveKind, Set};
 
 use super::Args;
 use crate::error::{Failure, Result};
+use crate::sets::agents::name_in;
 
 /// The origin of the set's only robots.txt; see [`crate::sets::single::ONE_ORIGIN`].
 const ORIGIN: &[u8] = b"http://localhost";
@@ -52,7 +53,7 @@ impl<'u> Asked<'u> {
         let set = Set::from_bytes(set).map_err(|error| failed(&error))?;
         let mut crawlers = Vec::new();
         for spec in specs {
-            crawlers.extend(set.crawlers_named(spec).map_err(|error| failed(&error))?);
+            crawlers.extend(set.crawlers_named(name_in(spec)).map_err(|error| failed(&error))?);
         }
         Ok(Asked { uses, sources: args.uses.sources(), agents: set.agents(crawlers).map_err(|error| failed(&error))? })
     }

@@ -186,11 +186,11 @@ fn columns_of_other_types_are_errors() {
         (of(&[("url", &flag)]), None, "column 1 (\"url\") has the type Boolean; expected text"),
         (of(&[("url", &null)]), None, "column 1 (\"url\") has the type Null; expected text"),
         (of(&[("url", &keys)]), None, "has the type Dictionary(Int32, Int64), which is not read; expected text"),
-        (of(&[("id", &number)]), None, "which column has the URLs? Say it with --url-column; the file has \"id\""),
+        (of(&[("id", &number)]), None, "which column has the URLs? Say it with --url; the file has \"id\""),
         (of(&[("a", &text), ("b", &text)]), None, "which column has the URLs?"),
         (of(&[("url", &text), ("uri", &text)]), None, "which column has the URLs, column 1 (\"url\") or column 2"),
-        (of(&[("a", &text)]), Some("b"), "--url-column b: there is no such column; the file has \"a\""),
-        (of(&[("a", &text)]), Some("2"), "--url-column 2: the file has the columns 1 to 1"),
+        (of(&[("a", &text)]), Some("b"), "--url b: there is no such column; the file has \"a\""),
+        (of(&[("a", &text)]), Some("2"), "--url 2: the file has the columns 1 to 1"),
         (of(&[("a", &(Arc::new(nested) as ArrayRef))]), Some("a.id"), "has the type Int32; expected text"),
     ];
     for (encoded, column, expected) in cases {

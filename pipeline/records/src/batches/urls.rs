@@ -48,17 +48,17 @@ use super::kept::KeptRows;
 use super::{MessageResult, Reader, RecordBatches};
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
-use crate::tables::address::{PART_COUNT, Parts, complete};
+use crate::tables::address::{COMMON_CRAWL, PART_COUNT, Parts, complete};
 use crate::tables::named::NamedColumns;
-use crate::tables::open::Opening;
-use crate::tables::{self, Fault, MAX_CELLS, Row, Wanted};
+use crate::tables::open::{Opening, URL_OPTION};
+use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
 /// with 1,024 rows and half the batch size, a file took 10 % longer.
 const BLOCK_ROWS: usize = 1 << 12;
 
 /// The columns into which Common Crawl's index splits a URL.
-const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
+const SPLIT: [&str; 5] = COMMON_CRAWL;
 
 /// The columns that may be absent if the user allows it: the port and the query. A URL without them is a different URL.
 const MAY_BE_ABSENT: [usize; 2] = [2, 4];
@@ -79,7 +79,7 @@ const TIME: &str = "a time, a date, a number or text";
 const PORT: &str = "a number or text";
 
 /// The time column's option name.
-pub const AT_OPTION: &str = "--at-column";
+pub const AT_OPTION: &str = "--at";
 
 /// Options for split URLs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +89,9 @@ pub struct Splitting {
     /// Whether a missing port or query column counts as empty.
     pub absent_is_empty: bool,
 }
+
+/// The split columns as a template of the option.
+const ALL: &str = "{url_protocol}://{url_host_name}:{url_port}{url_path}?{url_query}";
 
 /// The host's index among the split columns.
 const HOST: usize = 1;
@@ -343,7 +346,7 @@ impl Url {
         Splitting { is_split, absent_is_empty }: Splitting,
         places: &mut Vec<usize>,
     ) -> MessageResult<Url> {
-        let option = wanted.map_or("--url-column", |wanted| wanted.option);
+        let option = wanted.map_or(URL_OPTION, |wanted| wanted.option);
         let name = wanted.and_then(|wanted| wanted.name.as_deref());
         let place = match name {
             Some(name) => Some(file.find(name).map_err(|text| format!("{option} {text}"))?),
@@ -353,7 +356,7 @@ impl Url {
         if let Some(place) = place {
             let given = if name.is_some() { format!("{option}: ") } else { String::new() };
             if absent_is_empty {
-                return Err(format!("--missing-columns: the URLs are in {}, which is one", file.describe(place)));
+                return Err(format!("{option}: the URLs are in {}, which is one", file.describe(place)));
             }
             file.expect(place, &[Class::Text], file.text_types()).map_err(|text| format!("{given}{text}"))?;
             places.push(place);
@@ -365,7 +368,7 @@ impl Url {
         }
         if parts.iter().all(Option::is_none) {
             let problem = match is_split {
-                true => format!("--split-columns: there are no columns {}", SPLIT.join(", ")),
+                true => format!("{option}: there are no columns {}", SPLIT.join(", ")),
                 false => format!("which column has the URLs? Say it with {option}"),
             };
             return Err(format!("{problem}; the file has {}", file.names()));
@@ -388,7 +391,9 @@ impl Url {
 /// Returns the message about a split URL's missing column.
 fn absent(file: &impl NamedColumns, at: usize, name: &str, option: &str) -> String {
     let advice = match MAY_BE_ABSENT.contains(&at) {
-        true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
+        true => {
+            format!("without it URLs are decided as others; if it is always empty, leave it out of {option} '{ALL}'")
+        }
         false => format!("say with {option} which column has the URLs"),
     };
     format!("there is no column \"{name}\" for the split URL: {advice}; the file has {}", file.names())

@@ -35,14 +35,13 @@ use crate::lines::trimmed_url;
 
 pub use super::row::PART_COUNT;
 
-/// The options that name the columns of a URL's parts.
-pub const PART_OPTIONS: [&str; PART_COUNT] =
-    ["--scheme-column", "--host-column", "--port-column", "--path-column", "--query-column"];
+/// The columns into which Common Crawl's index splits a URL.
+pub const COMMON_CRAWL: [&str; PART_COUNT] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
 
 /// The host's index among the parts.
 pub const HOST: usize = 1;
 
-/// The columns of a URL's parts, in the order of [`PART_OPTIONS`]. All are `None` if the URL is in one column.
+/// The columns of a URL's scheme, host, port, path and query. All are `None` if the URL is in one column.
 pub type PartNames = [Option<String>; PART_COUNT];
 
 /// Maximum number of pieces in a URL.

@@ -151,12 +151,12 @@ mod tests {
             assert!(Legend::of(line.as_bytes()).is_none(), "{line}");
         }
         let legend = Legend::of(b" CDX N b a V V").unwrap();
-        let number = |name| legend.find("--at-column", name).map(|(number, _)| number);
+        let number = |name| legend.find("--at", name).map(|(number, _)| number);
         assert_eq!((number(None), number(Some("b")), number(Some("Timestamp"))), (Ok(2), Ok(1), Ok(1)));
         for name in ["B", "g", "filename", "time", "3", "V"] {
             assert!(number(Some(name)).is_err(), "{name}");
         }
-        assert!(Legend::of(b" CDX N b").unwrap().find("--url-column", None).is_err());
+        assert!(Legend::of(b" CDX N b").unwrap().find("--url", None).is_err());
     }
 
     #[test]

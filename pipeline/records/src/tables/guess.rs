@@ -88,7 +88,7 @@ fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
     let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!(
-        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url-column, or the URL's parts with --host-column and --path-column"
+        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url, or the URL's parts with --url 'https://{{HOST}}{{PATH}}'"
     ))
 }
 
@@ -128,7 +128,7 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
         return Some("CDXJ: give --input-format cdxj");
     }
     if !most(&is_log) && most(&|line| has(line, b" HTTP/")) {
-        return Some("an access log in another format: give the server's format with --log-format");
+        return Some("an access log in another format: give the server's format with --input-format");
     }
     if format == Format::Log {
         return None;
@@ -145,13 +145,13 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
         return Some("lines that end with CR alone: tr '\\r' '\\n' makes lines of them");
     }
     if is_format(Format::Tsv) && most(&|line| line.contains(&b'\t')) {
-        return Some("TSV: give --input-format tsv, and the column with --url-column");
+        return Some("TSV: give --input-format tsv, and the column with --url");
     }
     let is_csv_of = |delimiter: u8| format == Format::Csv && table.delimiter == delimiter;
     let delimiters = [
-        (COMMA, "CSV: give --input-format csv, and the column with --url-column"),
-        (b';', "CSV with semicolons: give --delimiter semicolon, and the column with --url-column"),
-        (b'|', "CSV with pipes: give --delimiter pipe, and the column with --url-column"),
+        (COMMA, "CSV: give --input-format csv, and the column with --url"),
+        (b';', "CSV with semicolons: give --delimiter semicolon, and the column with --url"),
+        (b'|', "CSV with pipes: give --delimiter pipe, and the column with --url"),
     ];
     for (delimiter, what) in delimiters {
         if most(&|line| line.contains(&delimiter)) {

@@ -9,7 +9,7 @@
 //! let text = b"seen;link\n2026-03-14;https://example.com/\n";
 //! let open = |opening: Opening| Source::Text(Box::new(&text[..])).open_rows(&opening);
 //!
-//! let wanted = [(URL_OPTION, "link"), ("--at-column", "seen")];
+//! let wanted = [(URL_OPTION, "link"), ("--at", "seen")];
 //! let wanted = wanted.map(|(option, name)| Wanted { option, name: Some(name.into()) }).into();
 //! let (table, _) = open(Opening { wanted, ..Opening::of("visits.csv") })?;
 //! assert_eq!(table.to_string(), "CSV with semicolons between cells, URLs in column 2 (\"link\")");
@@ -24,7 +24,7 @@ use std::io::{Chain, Cursor, ErrorKind, Read};
 
 use bumpalo::Bump;
 
-use super::address::{HOST, PART_OPTIONS, PartNames, Parts, complete};
+use super::address::{HOST, PartNames, Parts, complete};
 use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::columns::{Candidate, Choice, Search};
@@ -46,8 +46,8 @@ use crate::{Error, Result};
 /// Number of bytes per read while the first row is incomplete.
 const READ_BYTES: usize = 1 << 16;
 
-/// The option of the command that names the URL column.
-pub const URL_OPTION: &str = "--url-column";
+/// The option of the command that names the URL column, or the columns of its parts.
+pub const URL_OPTION: &str = "--url";
 
 /// Maximum number of bytes that a message shows from a first line without a legend.
 const MAX_SHOWN_LEGEND: usize = 60;
@@ -121,11 +121,7 @@ impl Opening {
 
     /// Returns the columns whose cells are read: the URL or its parts, then the others.
     pub(crate) fn cells(&self) -> Vec<Wanted> {
-        let part = |(option, name): (&&'static str, &Option<String>)| {
-            let name = name.clone()?;
-            Some(Wanted { option, name: Some(name) })
-        };
-        let parts = PART_OPTIONS.iter().zip(&self.parts).filter_map(part);
+        let parts = self.parts.iter().flatten().map(|name| Wanted { option: URL_OPTION, name: Some(name.clone()) });
         let url = self.wanted.first().filter(|_| !self.is_split());
         parts.chain(url.cloned()).chain(self.wanted.iter().skip(1).cloned()).collect()
     }
@@ -142,12 +138,12 @@ impl Opening {
             Some(count - 1)
         });
         if places[HOST].is_none() {
-            return Err(format!("{} is missing: a URL in several columns needs its host", PART_OPTIONS[HOST]));
+            return Err(format!("{URL_OPTION}: a URL in several columns needs its host"));
         }
         if places[0].is_none() && self.scheme.is_none() {
             let message =
-                "the URLs have no scheme: name its column with --scheme-column, or give --scheme http or https";
-            return Err(format!("{}: {message}", PART_OPTIONS[HOST]));
+                "the URLs have no scheme: begin with its column, {scheme}://, or with https://, or give --scheme";
+            return Err(format!("{URL_OPTION}: {message}"));
         }
         Ok(Parts { places, scheme: self.scheme })
     }
@@ -167,12 +163,8 @@ impl Opening {
 
     /// Returns an error if an option names a URL column, because the format determines the URLs itself.
     fn refuse_columns(&self, format: &str) -> MessageResult<()> {
-        let named = self.wanted.first().filter(|wanted| wanted.name.is_some()).map(|wanted| wanted.option);
-        let part = PART_OPTIONS.iter().zip(&self.parts).find_map(|(option, name)| name.as_ref().map(|_| *option));
-        match named.or(part) {
-            Some(option) => Err(format!("{option}: {format}")),
-            None => Ok(()),
-        }
+        let is_named = self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
+        if is_named || self.is_split() { Err(format!("{URL_OPTION}: {format}")) } else { Ok(()) }
     }
 
     /// Reads until the first row is complete. Returns the table and its header's length.
@@ -234,12 +226,9 @@ impl Opening {
     /// or CSV.
     fn format_of(&self, line: &[u8]) -> MessageResult<Option<Format>> {
         if self.log_format.is_some() {
-            return match (self.format, self.delimiter) {
-                (None | Some(Format::Log), None) => Ok(Some(Format::Log)),
-                (Some(Format::Log) | None, Some(_)) => {
-                    Err("--delimiter: is for CSV, and --log-format says a log".into())
-                }
-                (Some(format), _) => Err(format!("--log-format: is for access logs, and --input-format says {format}")),
+            return match self.delimiter {
+                None => Ok(Some(Format::Log)),
+                Some(_) => Err("--delimiter: is for CSV, and --input-format says a log".into()),
             };
         }
         match (self.format, self.delimiter) {

@@ -116,7 +116,7 @@ impl Source {
             return Ok(Source::Arrow(Box::new(input), splitting));
         }
         let Splitting { is_split, absent_is_empty } = splitting;
-        for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
+        for (option, is_given) in [("--url", is_split), ("--url", absent_is_empty)] {
             if is_given {
                 return Err(Error::at(&path, format!("{option}: is not a Parquet file")));
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use reptile_records::place::Place;
 use reptile_records::trees::NamedFile;
 
-use super::super::Args;
+use super::super::plan::{Folder, Plan};
 use crate::error::{Failure, Result};
 use crate::failures::Failures;
 use crate::outputs::build_record;
@@ -118,10 +118,10 @@ fn concat(parts: &[&str]) -> OsString {
 /// Returns an error if it is not a regular file.
 fn refuse_special(list: &Place) -> Result<()> {
     if list.is_standard() {
-        return Err(Failure::new("--output-folder cannot name a file after standard input; give the lists as files"));
+        return Err(Failure::new("-o DIR/ cannot name a file after standard input; give the lists as files"));
     }
     if list.metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::at(list, "is not a regular file; --output-folder requires one for each list"));
+        return Err(Failure::at(list, "is not a regular file; -o DIR/ requires one for each list"));
     }
     state_of(list, None).map(drop)
 }
@@ -139,21 +139,21 @@ pub fn create(folder: &Place) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if a file or its record would replace the set, a list, or another list's file.
-pub fn jobs(args: &Args, lists: Vec<NamedFile>, folder: &Place, failures: &mut Failures) -> Result<Vec<Job>> {
+pub fn jobs(plan: &Plan, folder: &Folder, failures: &mut Failures) -> Result<Vec<Job>> {
     let mut outputs: HashMap<Place, Place> = HashMap::new();
     let mut jobs = Vec::new();
-    let has_parts = args.written.rows_per_file().is_some();
-    if has_parts && folder.is_remote() {
-        return Err(Failure::at(folder, "--rows-per-file: requires a local folder"));
+    let has_parts = plan.written.rows_per_file().is_some();
+    if has_parts && folder.path.is_remote() {
+        return Err(Failure::at(&folder.path, "--rows-per-file: requires a local folder"));
     }
-    for NamedFile { path: list, name } in lists {
-        let name = output_name(name, args.written.ending());
-        let job = Job { list, file: folder.join(&name), has_parts };
+    for NamedFile { path: list, name } in &folder.lists {
+        let name = output_name(name.clone(), plan.written.ending());
+        let job = Job { list: list.clone(), file: folder.path.join(&name), has_parts };
         if job.has_parts && job.file.as_os_str().to_str().is_none() {
             return Err(Failure::at(&job.list, "--rows-per-file: the name is not UTF-8, so it cannot be numbered"));
         }
         for path in [job.part(0), build_record::hidden_path_of(&job.part(0))?] {
-            refuse_overwriting(&path, args.lists.iter().chain([&args.set]))?;
+            refuse_overwriting(&path, folder.lists.iter().map(|list| &list.path).chain([&plan.set]))?;
             if let Some(other) = outputs.insert(path.clone(), job.list.clone()) {
                 let message = format!("would be the file for both {} and {}", other.display(), job.list.display());
                 return Err(Failure::at(&path, message));

@@ -12,8 +12,9 @@ use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
 use self::record::{Record, made_before};
+use super::plan::{Folder, List, Plan};
 use super::report::{Report, Subject};
-use super::{Args, Decided, Files, NextOutput, Settings, decide};
+use super::{Decided, Files, NextOutput, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::Failures;
 use crate::outputs::build_record;
@@ -22,7 +23,7 @@ use crate::outputs::kept::{refuse_changed, state_of};
 use crate::outputs::summary::{Summary, grouped};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState};
-use crate::same_file::{is_same_place, refuse_inside, refuse_overwriting};
+use crate::same_file::{is_same_place, refuse_overwriting};
 use reptile_records::place::Place;
 use reptile_records::text::printable;
 
@@ -31,39 +32,36 @@ use reptile_records::text::printable;
 /// # Errors
 /// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or if deciding a
 /// list fails. Files of earlier lists are kept.
-pub fn run(args: &Args, folder: &Place, run: &Run) -> Result<Exit> {
-    refuse_inside(folder, &args.lists)?;
-    let lists = args.files_from.expand_named(&args.lists)?;
-    let args = &Args { lists: lists.iter().map(|list| list.path.clone()).collect(), ..args.clone() };
-    create(folder)?;
-    let mut failures = Failures::new(args.keep_going);
-    let jobs = jobs(args, lists, folder, &mut failures);
-    let result = jobs.and_then(|jobs| run_all(args, &jobs, folder, run, &mut failures));
-    failures.close(run, args.lists.len(), result)
+pub fn run(plan: &Plan, folder: &Folder, run: &Run) -> Result<Exit> {
+    create(&folder.path)?;
+    let mut failures = Failures::new(folder.keep_going);
+    let jobs = jobs(plan, folder, &mut failures);
+    let result = jobs.and_then(|jobs| run_all(plan, &jobs, folder, run, &mut failures));
+    failures.close(run, folder.lists.len(), result)
 }
 
 /// Decides the list of each job. Lists that cannot be read go to `failures`.
-fn run_all(args: &Args, jobs: &[Job], folder: &Place, run: &Run, failures: &mut Failures) -> Result<Exit> {
+fn run_all(plan: &Plan, jobs: &[Job], folder: &Folder, run: &Run, failures: &mut Failures) -> Result<Exit> {
     for job in jobs {
-        job.refuse_links(folder, args.follow_links)?;
+        job.refuse_links(&folder.path, folder.follow_links)?;
         job.refuse_other_form()?;
     }
-    if args.resume.is_none() && !args.force {
+    if folder.resume.is_none() && !folder.force {
         for job in jobs {
             if let Some((_, file)) = job.existing()?.first() {
                 return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
     }
-    let files: Vec<Place> = jobs.iter().map(|job| job.part(0)).chain(args.report.clone()).collect();
-    let inputs = args.lists.iter().chain([&args.set]);
+    let files: Vec<Place> = jobs.iter().map(|job| job.part(0)).chain(folder.report.clone()).collect();
+    let inputs = folder.lists.iter().map(|list| &list.path).chain([&plan.set]);
     run.check_metrics_path(inputs, files.iter())?;
-    let page = page(args, jobs)?;
-    let settings = Settings::open(args, run)?;
+    let page = page(plan, folder, jobs)?;
+    let settings = Settings::open(plan, true, run)?;
     let (mut written, mut done, mut is_bad, mut all) = (0_u64, 0_u64, settings.any_bad, None);
     let (mut lists_decided, mut lists_kept) = (0_u64, 0_u64);
     for job in jobs {
-        let outcome = run_one(args, job, &settings, page.is_wanted(), run);
+        let outcome = run_one((plan, folder), job, &settings, page.is_wanted(), run);
         match failures.keep_about(&job.list, &job.file, outcome)? {
             Some(Outcome::Kept { is_bad: was_bad, files }) => {
                 done += files;
@@ -79,7 +77,7 @@ fn run_all(args: &Args, jobs: &[Job], folder: &Place, run: &Run, failures: &mut 
             None => {}
         }
     }
-    publish(complete_page(page, args, folder, &settings, all.as_ref(), (lists_decided, lists_kept))?)?;
+    publish(complete_page(page, plan, folder, &settings, all.as_ref(), (lists_decided, lists_kept))?)?;
     let mut summary = Summary::default();
     summary.count("files written", written);
     if done > 0 {
@@ -98,15 +96,27 @@ enum Outcome {
 }
 
 /// Decides the list of a job, unless its output is up to date.
-fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &Run) -> Result<Outcome> {
-    let first = job.part(0);
-    let mut args = Args { urls: job.list.clone(), output: Some(first), report: None, ..args.clone() };
-    let fingerprint = state_of(&job.list, args.resume)?;
+fn run_one(
+    (plan, folder): (&Plan, &Folder),
+    job: &Job,
+    settings: &Settings,
+    wants_page: bool,
+    run: &Run,
+) -> Result<Outcome> {
+    let fingerprint = state_of(&job.list, folder.resume)?;
     let input = InputState::new(&job.list, &fingerprint);
     let existing = job.existing()?;
-    if let Some(kept) = kept(&mut args, job, settings, &input, &existing, run)? {
-        return Ok(kept);
-    }
+    let is_partial = match kept(folder, job, settings, &input, &existing, run)? {
+        Kept::Whole(outcome) => return Ok(outcome),
+        Kept::Partial => true,
+        Kept::Nothing => false,
+    };
+    let list = List {
+        urls: job.list.clone(),
+        output: Some(job.part(0)),
+        force: folder.force || is_partial,
+        ..List::default()
+    };
     if let Some(parent) = job.file.local().and_then(Path::parent) {
         fs::create_dir_all(parent).map_err(|error| Failure::at(parent, error))?;
     }
@@ -118,14 +128,14 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
         let mut outputs = Vec::with_capacity(complete.len());
         for (number, complete) in (0..).zip(complete) {
             let file = job.part(number);
-            let rows = left.map(|left| args.written.rows_per_file().map_or(left, |most| left.min(most)));
+            let rows = left.map(|left| plan.written.rows_per_file().map_or(left, |most| left.min(most)));
             left = left.zip(rows).map(|(left, rows)| left - rows);
             let written = complete.identity().map_err(|error| Failure::at(&file, error))?;
             outputs.push(OutputState::new(&file, rows).with(&written));
         }
         let mut records = Vec::with_capacity(outputs.len());
         for (number, output) in (0..).zip(&outputs) {
-            let part = args.written.rows_per_file().map(|_| (number, files));
+            let part = plan.written.rows_per_file().map(|_| (number, files));
             let lineage = Lineage { outputs: vec![output.clone()], ..lineage.clone() };
             let record = Record { lineage, part, most_are_invalid };
             let file = Output::create_file(&build_record::hidden_path_of(&output.file)?, true)?;
@@ -134,12 +144,12 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
         recorded = Some(Lineage { outputs, ..lineage.clone() });
         Ok(records)
     };
-    let opened = Files { report: Report::of_run(wants_page), ..Files::open(&args)? };
+    let opened = Files { report: Report::of_run(wants_page), ..Files::open(plan, &list)? };
     let mut summary = Summary::default();
     summary.row("URLs", printable(job.list.as_os_str().as_encoded_bytes()));
     summary.print();
-    let next = Some(next_parts(job, args.force));
-    let decided = decide(&args, opened, settings, (&input, next), run, beside)?;
+    let next = Some(next_parts(job, list.force));
+    let decided = decide(plan, &list, opened, settings, (&input, next), run, beside)?;
     recorded.into_iter().for_each(|lineage| run.add(lineage));
     // Parts of an older, longer output. Without --force, only a stopped run's own parts are replaced.
     for (_, stale) in existing.iter().filter(|(number, _)| *number >= files) {
@@ -167,27 +177,35 @@ fn next_parts(job: &Job, force: bool) -> NextOutput {
     Box::new(move |number| Output::create(&job.part(number), force))
 }
 
-/// Returns whether an earlier run has written all files of a list, with `--resume`. If it was stopped while it named
-/// them, the files may be replaced.
+/// The state of a list's output before this run.
+enum Kept {
+    /// All its files.
+    Whole(Outcome),
+    /// Some of its files, because it was stopped while it named them. They may be replaced.
+    Partial,
+    Nothing,
+}
+
+/// Returns the state of a list's output, with `--resume`.
 ///
 /// # Errors
 /// Returns an error if a file is not up to date and may not be replaced.
 fn kept(
-    args: &mut Args,
+    folder: &Folder,
     job: &Job,
     settings: &Settings,
     input: &InputState,
     existing: &[(u32, Place)],
     run: &Run,
-) -> Result<Option<Outcome>> {
+) -> Result<Kept> {
     let mut records = Vec::new();
     for (_, file) in existing {
-        match made_before(args, settings, input, file, run)? {
+        match made_before(folder, settings, input, file, run)? {
             Some(record) => records.push(record),
-            None => return Ok(None),
+            None => return Ok(Kept::Nothing),
         }
     }
-    let Some(last) = records.last() else { return Ok(None) };
+    let Some(last) = records.last() else { return Ok(Kept::Nothing) };
     let is_whole = match last.part {
         None => true,
         Some((_, count)) => {
@@ -197,8 +215,7 @@ fn kept(
     };
     if !is_whole {
         note(format_args!("{}: has only some of its parts, which are written again", job.file.display()));
-        args.force = true;
-        return Ok(None);
+        return Ok(Kept::Partial);
     }
     let (is_bad, files) = (last.most_are_invalid, records.len() as u64);
     let mut records = records.into_iter();
@@ -206,16 +223,16 @@ fn kept(
         whole.outputs.extend(records.flat_map(|record| record.lineage.outputs));
         run.add_kept(whole);
     }
-    Ok(Some(Outcome::Kept { is_bad, files }))
+    Ok(Kept::Whole(Outcome::Kept { is_bad, files }))
 }
 
 /// Opens the file for the page about all lists.
 ///
 /// # Errors
 /// Returns an error if it would replace the set, a list, or a list's file, or cannot be written.
-fn page(args: &Args, jobs: &[Job]) -> Result<Report> {
-    let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
-    refuse_overwriting(path, args.lists.iter().chain([&args.set]))?;
+fn page(plan: &Plan, folder: &Folder, jobs: &[Job]) -> Result<Report> {
+    let Some(path) = &folder.report else { return Ok(Report::of_run(false)) };
+    refuse_overwriting(path, folder.lists.iter().map(|list| &list.path).chain([&plan.set]))?;
     for job in jobs {
         let file = job.part(0);
         if is_same_place(path, &file) || is_same_place(path, &build_record::hidden_path_of(&file)?) {
@@ -223,7 +240,7 @@ fn page(args: &Args, jobs: &[Job]) -> Result<Report> {
             return Err(Failure::at(path, message));
         }
     }
-    Report::create(Some(path), args.force)
+    Report::create(Some(path), folder.force)
 }
 
 /// Adds another list's counts to the totals.
@@ -245,8 +262,8 @@ fn together(all: Option<Decided>, next: Decided) -> Decided {
 /// Returns an error if the file cannot be written.
 fn complete_page(
     page: Report,
-    args: &Args,
-    folder: &Place,
+    plan: &Plan,
+    folder: &Folder,
     settings: &Settings,
     all: Option<&Decided>,
     (decided, done): (u64, u64),
@@ -261,6 +278,6 @@ fn complete_page(
     if done > 0 {
         urls += &format!("; {} more were done before, and are not counted here", grouped(done));
     }
-    let subject = Subject { name: folder, urls, set_path: &args.set, set: &settings.set };
+    let subject = Subject { name: &folder.path, urls, set_path: &plan.set, set: &settings.set };
     page.complete(&subject, totals, decider, *time)
 }

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Args, Settings};
+use super::super::Settings;
+use super::super::plan::Folder;
 use crate::error::{Failure, Result};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
@@ -30,15 +31,15 @@ pub struct Record {
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
 pub fn made_before(
-    args: &Args,
+    folder: &Folder,
     settings: &Settings,
     input: &InputState,
     file: &Place,
     run: &Run,
 ) -> Result<Option<Record>> {
-    if args.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
+    if folder.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, args.force, |record: &Record| record.lineage.difference(run, &settings.state, input, &found))
+    kept(file, folder.force, |record: &Record| record.lineage.difference(run, &settings.state, input, &found))
 }

@@ -48,7 +48,7 @@ pub fn compare(
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
     let mut given = Vec::new();
-    for resolved in agents_of(pair.new, &args.agents, args.exact)? {
+    for resolved in agents_of(pair.new, &args.agents)? {
         let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];
         given.push(Crawler { name: resolved.name, agents });
     }

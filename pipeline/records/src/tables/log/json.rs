@@ -189,7 +189,7 @@ impl JsonShape {
         match shapes.find(|shape| shape.known.name != first.known.name || shape.host != first.host) {
             Some(other) => Err(format!(
                 "its first requests have different fields: some have {}, and others {}; name the fields with \
-                 --input-format jsonl, --host-column and --path-column",
+                 --input-format jsonl and --url 'https://{{HOST}}{{PATH}}'",
                 first.described(),
                 other.described()
             )),
@@ -236,8 +236,8 @@ impl JsonShape {
         if !is_proxy && host.is_none() && site.host.is_none() {
             return Err(format!(
                 "no hosts in this access log of {}: give its host with --host; a header such as http_host is the client's \
-                 own text, which counts only if it is named, with --input-format jsonl, --host-column and --path-column, \
-                 or in --log-format",
+                 own text, which counts only if it is named, with --input-format jsonl and --url 'https://{{HOST}}{{PATH}}', \
+                 or in --input-format",
                 known.name
             ));
         }
@@ -377,7 +377,7 @@ pub(crate) fn unknown(line: &[u8]) -> String {
     let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     format!(
         "--input-format json-log: expected fields as written by {names}; the first object has the fields {fields}{more}; \
-         name them with --input-format jsonl, --host-column and --path-column"
+         name them with --input-format jsonl and --url 'https://{{HOST}}{{PATH}}'"
     )
 }
 
@@ -404,7 +404,7 @@ mod tests {
     fn read(line: &str, site: &Site) -> (&'static str, Result<(), Fault>, [Option<String>; 3]) {
         let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
         let named = |name: &str| Wanted { option: "--x", name: Some(name.into()) };
-        let wanted = [Wanted { option: "--url-column", name: None }, named("time"), named("user-agent")];
+        let wanted = [Wanted { option: "--url", name: None }, named("time"), named("user-agent")];
         let (fields, log, _) = shape.columns(site, &wanted).unwrap();
         let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
         assert!(fields.read(line.as_bytes(), &arena, &mut raw).is_ok());
@@ -538,10 +538,10 @@ mod tests {
             let line = format!("{start}{time},\"EdgeStartTimestamp\":1}}");
             for (site, expected) in [(&Site::default(), alone), (&of_user, with_host)] {
                 let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
-                let wanted = [Wanted { option: "--url-column", name: None }];
+                let wanted = [Wanted { option: "--url", name: None }];
                 let found = match shape.columns(site, &wanted) {
                     Err(message) => {
-                        assert!(message.contains("--host") && message.contains("--log-format"), "{message}");
+                        assert!(message.contains("--host") && message.contains("--input-format"), "{message}");
                         "an error".to_owned()
                     }
                     Ok(_) => match read(&line, site) {
@@ -572,7 +572,7 @@ mod tests {
         assert!(of(&[&start[..], &[forged]].concat()).is_ok());
 
         let shape = of(&[host]).unwrap().unwrap();
-        let wanted = [Wanted { option: "--url-column", name: None }];
+        let wanted = [Wanted { option: "--url", name: None }];
         let (fields, ..) = shape.columns(&Site::default(), &wanted).unwrap();
         for (line, expected) in [
             (host, None),

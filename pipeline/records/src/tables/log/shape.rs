@@ -154,7 +154,7 @@ impl<'l> FirstLines<'l> {
         let is_known = has_host || site.host.is_some() || self.readable.is_empty();
         if !is_known && !self.are_for_proxy(&format) {
             return Err("no virtual hosts in this access log: give its host with --host, or its format with \
-                        --log-format, such as vhost_combined"
+                        --input-format, such as vhost_combined"
                 .into());
         }
         let place = match (format.host(), site.start()) {
@@ -201,7 +201,7 @@ impl<'l> FirstLines<'l> {
         let has_format = |line: &&[u8]| log.has_format(line);
         match (self.all(&log, has_host) && self.readable.iter().all(has_format), &site.host) {
             (true, Some(host)) => Err(format!(
-                "the lines begin with a host and a port, but --host is {}: give --log-format vhost_combined if the \
+                "the lines begin with a host and a port, but --host is {}: give --input-format vhost_combined if the \
                  server chose these hosts, or else the server's own format",
                 shown(host.as_bytes())
             )),
@@ -236,7 +236,7 @@ fn log_cell(option: &str, name: Option<&str>) -> Result<LogCell, String> {
 fn missing_column(cell: LogCell, option: &str) -> String {
     match cell {
         LogCell::UserAgent => format!(
-            "{option}: this access log has no user agents, which the combined format has; --log-format gives another"
+            "{option}: this access log has no user agents, which the combined format has; --input-format gives another"
         ),
         _ => format!("{option}: this access log has no times, such as $time_local or %t in its format"),
     }
@@ -260,7 +260,7 @@ mod tests {
     /// Returns how the URLs of a log are described, or the error.
     fn described(lines: &[&str], host: Option<&str>) -> Result<String, String> {
         let site = Site::of_options(host, &[])?;
-        let wanted = [Wanted { option: "--url-column", name: None }];
+        let wanted = [Wanted { option: "--url", name: None }];
         let first = FirstLines::of(lines.iter().map(|line| line.as_bytes()), None);
         first.log(&site, None, &wanted).map(|(_, mut names)| names.remove(0))
     }
@@ -299,7 +299,7 @@ mod tests {
                 // The first field has two readings.
                 Err(message) => {
                     assert_eq!(expected, OF_VHOSTS, "{line}");
-                    assert!(message.contains("--log-format vhost_combined"), "{message}");
+                    assert!(message.contains("--input-format vhost_combined"), "{message}");
                 }
             }
         }

@@ -54,7 +54,7 @@ final class NamesTest {
         Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name with other characters than letters");
     }
 
-    /** Compares each header's crawler with the crawler that {@code reptile classify --agent-column} decides for. */
+    /** Compares each header's crawler with the crawler that {@code reptile classify --agent '{COLUMN}'} decides for. */
     static void headers(Path folder) throws Exception {
         CompiledSet set = CompiledSet.open(folder.resolve("headers.reptile"));
         List<String[]> rows = Check.rows(folder.resolve("headers.tsv"));

@@ -92,7 +92,7 @@ public final class Access {
     }
 
     /**
-     * Returns the reason, in the words of {@code reptile classify --reason}.
+     * Returns the reason, in the words of {@code reptile classify --columns reason}.
      *
      * @return the reason
      */
