@@ -2,7 +2,7 @@
 
 use reptile::Scheme;
 use reptile_columns::Scope;
-use reptile_records::parquet::urls::AT_OPTION;
+use reptile_records::batches::urls::AT_OPTION;
 use reptile_records::place::Place;
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;

@@ -51,7 +51,7 @@ use crate::lines::MAX_LINE_BYTES;
 use crate::tables::address::{COMMON_CRAWL, PART_COUNT, Parts, complete};
 use crate::tables::named::NamedColumns;
 use crate::tables::open::{Opening, URL_OPTION};
-use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted};
+use crate::tables::{self, Fault, MAX_CELLS, Row, Wanted};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
 /// with 1,024 rows and half the batch size, a file took 10 % longer.
