@@ -89,7 +89,7 @@ fn mistaken_agent_names_end_with_exit_code_2() {
         (
             "ChatGPT",
             "no robots.txt names \"ChatGPT\", which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \
-             \"ChatGPT-User\", or add --exact-agent",
+             \"ChatGPT-User\", or exact:ChatGPT",
         ),
         ("openai", "write \"GPTBot\""),
         ("Anthropic>*", "write \"ClaudeBot\", \"Claude-SearchBot\" or \"Claude-User\""),

@@ -252,7 +252,7 @@ fn invalid_csv_rows_are_reported() {
     for (len, code) in [(limit - 1, 0), (limit, 0), (limit + 1, 1)] {
         let long = format!("http://l.example/robots.txt,200,\"{}\"", "\n".repeat(len));
         folder.write("c.csv", format!("url,status,body\n{long}\nhttp://a.example/robots.txt,200,\"a\n\"\n"));
-        let says = if code == 0 { "files read 2\n" } else { "c.csv:2: too large: more than 16777216 bytes" };
+        let says = if code == 0 { "files read 2\n" } else { "c.csv:2: too large: the limit is 16777216 bytes" };
         folder.run(&["compile", "--force", "-o", "set", "c.csv"]).says(code, &[says]);
     }
     let rows = "url,status,body\nhttp://a.example/robots.txt,200\n\r\nhttp://b.example/robots.txt,20,x\n\
