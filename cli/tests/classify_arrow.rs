@@ -365,8 +365,7 @@ fn columns_are_kept_between_parquet_and_arrow() {
         let is_kept = |row: &usize| verdict.is_none_or(|verdict| text.lines().nth(*row) == Some(verdict));
         let rows: Vec<usize> = (0..wide.num_rows()).filter(is_kept).collect();
         let names = ["url", "list", "word", "pair", "id"];
-        let options =
-            ["--url", "url", "--keep-columns", "url,list,word,pair,id", "--force", "-o", "back.arrows"];
+        let options = ["--url", "url", "--keep-columns", "url,list,word,pair,id", "--force", "-o", "back.arrows"];
         classify(&folder, &[&[parquet], &options[..]].concat(), b"").says(0, &[]);
         let (schema, batches) = read(folder.read("back.arrows"));
         assert_eq!(schema.metadata().get("owner").map(String::as_str), Some("x"), "{parquet}");

@@ -373,7 +373,7 @@ fn pages_must_have_their_declared_number_of_values() {
         (required, 2, [page(1, 0, 28, &one), page(0, 0, 0, &[]), page(1, 0, 28, &one)].concat(), ""),
         (optional, 2, whole(0, &levels(2)), ""),
         (optional, 2, whole(0, &levels(1)), short),
-        (optional, 2, whole(0, &levels(3)), surplus),
+        (optional, 2, whole(0, &levels(3)), short),
         (required, 2, whole(6, &lengths), ""),
         (required, 2, whole(6, &longer(&lengths)), surplus),
         (required, 2, whole(6, &lengths[..30]), short),
