@@ -5,7 +5,7 @@ use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamW
 use arrow_schema::{ArrowError, Schema};
 use parquet::file::metadata::KeyValue;
 
-use super::{Encoded, Encoder};
+use super::encoder::{Encoded, Encoder};
 
 /// Returns the options of both writers. A kept dictionary may grow, but a file cannot replace it.
 fn options() -> IpcWriteOptions {

@@ -3,6 +3,7 @@
 //! The arrays have the same types as in the bindings. [`parquet`] encodes them as row groups, and [`ipc`] as messages.
 //! The file is never read back, so it can be written to a pipe.
 
+mod encoder;
 mod ipc;
 mod parquet;
 
@@ -21,6 +22,7 @@ use crate::data::{ColumnData, Kind};
 use crate::error::{Error, ErrorKind};
 use crate::kept::check_names;
 
+use self::encoder::{Encoded, Encoder};
 use self::parquet::RowGroups;
 pub use self::parquet::{GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
 
@@ -80,27 +82,6 @@ pub struct ColumnWriter<W> {
     front: Option<RecordBatch>,
     /// Whether each of these rows is written, if the output has only kept columns.
     selected: Vec<bool>,
-}
-
-/// The result of encoding, with the error of the format's crate.
-type Encoded<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
-/// Encodes record batches in a format.
-trait Encoder: Send {
-    fn write(&mut self, batch: &RecordBatch) -> Encoded;
-
-    /// Encodes rows that wait for others.
-    fn end_rows(&mut self) -> Encoded {
-        Ok(())
-    }
-
-    /// Adds a metadata entry. Returns whether there is still a place for it.
-    fn describe(&mut self, entry: KeyValue) -> bool;
-
-    fn finish(&mut self) -> Encoded;
-
-    /// Removes and returns the bytes that are complete.
-    fn take(&mut self) -> Encoded<Vec<u8>>;
 }
 
 impl<W: Write> ColumnWriter<W> {

@@ -20,7 +20,7 @@ use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type, TypePtr};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use reptile_records::batches::kept::ParquetFields;
 
-use super::{Encoded, Encoder};
+use super::encoder::{Encoded, Encoder};
 use crate::arrays::field;
 use crate::data::Kind;
 

@@ -5,7 +5,8 @@
 //!
 //! A table that locates WARC records and has no bodies is an index; see [`index`](crate::warc::index).
 
-use super::{Batches, ParquetFile};
+use super::file::ParquetFile;
+use super::rows::Batches;
 use crate::batches::Reader;
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};

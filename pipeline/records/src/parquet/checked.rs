@@ -10,10 +10,10 @@ use parquet::column::page::{Page as CratePage, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::MessageResult;
 use super::ahead::AheadPages;
 use super::encoding::Encoding;
 use super::fields::width_of;
+use super::file::MessageResult;
 use super::limits::{MAX_GROUP_BYTES, MAX_PAGE_BYTES, MAX_READ_VALUES};
 use super::page::{Data, IN_PAGE, Kind, Levels, Page, in_page};
 use super::runs::{Deltas, Run, count_packed, reversed, walk_runs};

@@ -11,10 +11,11 @@ use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels,
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
-use super::{MessageResult, ParquetFile};
+use super::file::{MessageResult, ParquetFile};
 use crate::batches::cells::{self, Class};
 use crate::batches::guard::guarded;
 use crate::batches::kept::{KeptTypes, ParquetFields};
+use crate::tables::named::NamedColumns;
 
 /// Returns a column's class.
 ///
@@ -286,6 +287,29 @@ fn map_leaves(fields: &Fields, of_leaf: &impl Fn(&DataType) -> DataType) -> Fiel
 fn map_field(field: &Arc<Field>, of_leaf: &impl Fn(&DataType) -> DataType) -> Arc<Field> {
     let mapped = map_leaves(&Fields::from(vec![Arc::clone(field)]), of_leaf);
     mapped.first().map_or_else(|| Arc::clone(field), Arc::clone)
+}
+
+impl NamedColumns for ParquetFile {
+    fn column_count(&self) -> usize {
+        self.columns().len()
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.columns().get(at).map(|column| column.path().string()).unwrap_or_default()
+    }
+
+    fn class(&self, at: usize) -> MessageResult<Class> {
+        let column = self.columns().get(at).ok_or("has no columns")?;
+        class_of(column)
+    }
+
+    fn type_name(&self, at: usize) -> String {
+        self.columns().get(at).map(|column| type_name(column)).unwrap_or_default()
+    }
+
+    fn text_types(&self) -> &'static str {
+        "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)"
+    }
 }
 
 #[cfg(test)]
