@@ -343,14 +343,14 @@ fn private_opening(
     let is_private = |rule: &&RawRule<'_>| {
         let name = rule.value.strip_prefix(b"/").unwrap_or_default();
         let begins =
-            |word: &&str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
-        rule.kind == RuleKind::Disallow && PRIVATE_FOLDERS.iter().any(|word| begins(&word))
+            |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
+        rule.kind == RuleKind::Disallow && PRIVATE_FOLDERS.iter().any(|word| begins(word))
     };
     all.iter().filter(is_private).find_map(|rule| {
         let path = dialect.normal_form.path(Pattern::new(rule.value).prefix()).into_owned();
         let (kind, line) = of_all.decide_slowly(&path)?;
         let is_open = of_own.decide_slowly(&path).is_none_or(|(kind, _)| kind == RuleKind::Allow);
-        (kind == RuleKind::Disallow && line == rule.line && is_open).then(|| (path, line))
+        (kind == RuleKind::Disallow && line == rule.line && is_open).then_some((path, line))
     })
 }
 
