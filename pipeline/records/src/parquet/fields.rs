@@ -159,8 +159,7 @@ impl ReadField {
 /// Returns an error if a type is invalid.
 pub fn parquet_fields(file: &ParquetFile, places: &[usize]) -> MessageResult<ParquetFields> {
     let all = file.schema_fields();
-    let fields: MessageResult<Vec<TypePtr>> =
-        places.iter().filter_map(|&at| all.get(at)).map(without_int96).collect();
+    let fields: MessageResult<Vec<TypePtr>> = places.iter().filter_map(|&at| all.get(at)).map(without_int96).collect();
     let columns = file.metadata.row_groups().first().map_or(&[][..], |group| group.columns());
     let has_dictionary = columns.iter().filter(|chunk| chunk.dictionary_page_offset().is_some());
     let dictionaries: HashSet<String> = has_dictionary.map(|chunk| chunk.column_path().string()).collect();
