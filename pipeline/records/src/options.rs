@@ -7,7 +7,7 @@ use crate::time::Zone;
 use crate::warc::InputPlace;
 use crate::warc::redirects::Redirects;
 
-/// Options of [`Reading`].
+/// Options of [`Reading`](crate::Reading).
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The schemes that a file named after a host counts for. None means both.
@@ -18,7 +18,7 @@ pub struct ReadOptions {
     pub timezone: Zone,
     /// Whether to search damaged archives for records. A website may have written the records that are found.
     pub resync: bool,
-    /// Whether to skip files in a folder that the system cannot read, as [`Item::Bad`]. Otherwise they are errors.
+    /// Whether to skip files in a folder that the system cannot read, as [`Item::Bad`](crate::Item::Bad). Otherwise they are errors.
     pub skip_unreadable: bool,
     /// The folder with the WARC files that an index of WARC records names. If given, each input must be such an index.
     pub warc_root: Option<Place>,
