@@ -392,7 +392,7 @@ impl Layout {
     }
 }
 
-/// The names of the crawlers whose columns a row has. See [`ParquetWriter`](crate::ColumnWriter) for an example.
+/// The names of the crawlers whose columns a row has. See [`ColumnWriter`](crate::ColumnWriter) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Crawlers {
     /// The same crawlers for each row.
