@@ -58,6 +58,13 @@ const SCHEMA_KEYS: [&str; 7] = [
 pub struct KeptRows(Arc<Shared>);
 
 /// The types in which a Parquet file's columns are kept. Columns of Arrow IPC always keep their types.
+///
+/// ```
+/// use reptile_records::batches::kept::KeptTypes;
+/// let is_parquet = true;
+/// let types = if is_parquet { KeptTypes::Stored } else { KeptTypes::Arrow };
+/// assert!(matches!(types, KeptTypes::Stored));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptTypes {
     /// The Arrow types that correspond to the annotations, for an output in Arrow IPC. Text must be UTF-8.
