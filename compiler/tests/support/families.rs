@@ -31,7 +31,7 @@ pub fn families() -> Vec<Family> {
 fn of_rules(name: &'static str, rules: impl IntoIterator<Item = String>) -> Family {
     let mut body = String::from("user-agent: *\n");
     body.extend(rules);
-    Family { name, agent: "any", body }
+    Family { name, agent: "any-bot", body }
 }
 
 fn rule(pattern: impl std::fmt::Display) -> String {

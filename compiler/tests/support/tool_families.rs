@@ -25,7 +25,7 @@ fn recipe(name: &'static str, agent: &'static str, body: impl Fn() -> String + '
 
 /// Makes a family whose file has as many lines as fit in `bytes`.
 fn full(name: &'static str, start: &'static str, bytes: usize, line: impl Fn(usize) -> String + 'static) -> Recipe {
-    recipe(name, "any", move || {
+    recipe(name, "any-bot", move || {
         let mut body = String::with_capacity(bytes);
         body.push_str(start);
         for number in 0.. {
@@ -70,14 +70,14 @@ fn counted() -> Vec<Recipe> {
         recipe("8,000 names over 8,000 rules", "aaaa", move || {
             lines(8000, name) + &lines(8000, |n| format!("disallow: /{n}\n"))
         }),
-        recipe("100,000 equal rules", "any", || format!("user-agent: *\n{}", "disallow: /a\n".repeat(100_000))),
-        recipe("100,000 equal index pages", "any", || {
+        recipe("100,000 equal rules", "any-bot", || format!("user-agent: *\n{}", "disallow: /a\n".repeat(100_000))),
+        recipe("100,000 equal index pages", "any-bot", || {
             format!("user-agent: *\n{}", "allow: /index.html\n".repeat(100_000))
         }),
         recipe("300,000 names and 4,096 other lines", "aaaa", move || {
             lines(300_000, name) + &lines(4096, |n| format!("crawl-delay: {n}\n"))
         }),
-        recipe("10,000 parameters to clean", "any", || lines(10_000, |n| format!("clean-param: p{n}\n"))),
+        recipe("10,000 parameters to clean", "any-bot", || lines(10_000, |n| format!("clean-param: p{n}\n"))),
     ]
 }
 
@@ -126,13 +126,13 @@ fn full_of_rules(bytes: usize) -> Vec<Recipe> {
 fn full_of_bytes(bytes: usize) -> Vec<Recipe> {
     let rule = |name, unit: &'static str| {
         let start = "user-agent: *\ndisallow: /";
-        recipe(name, "any", move || format!("{start}{}", unit.repeat((bytes - start.len()) / unit.len())))
+        recipe(name, "any-bot", move || format!("{start}{}", unit.repeat((bytes - start.len()) / unit.len())))
     };
     vec![
         rule("one rule", "a"),
         rule("one rule of wildcards", "*a"),
         rule("one rule of escapes", "%2"),
-        recipe("one line of text", "any", move || "a".repeat(bytes)),
-        recipe("one line of NUL", "any", move || "\0".repeat(bytes)),
+        recipe("one line of text", "any-bot", move || "a".repeat(bytes)),
+        recipe("one line of NUL", "any-bot", move || "\0".repeat(bytes)),
     ]
 }

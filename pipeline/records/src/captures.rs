@@ -178,7 +178,8 @@ fn capture(cells: [Cell<'_>; CELLS], text_body: Option<Body>, zone: &Zone) -> Fo
         (Cell::Text(text), _) => Some(base64_body(text).map_err(|text| (NO_CAPTURE, text.to_owned()))?),
         (Cell::TooLong, _) | (Cell::Null, Cell::TooLong) => Some(Body::TooLarge),
         (Cell::Null, Cell::Text(body)) => Some(Body::of(body)),
-        (Cell::Null, Cell::Null) => text_body,
+        // The base64 of an empty body is an empty text.
+        (Cell::Null, Cell::Null) => text_body.or_else(|| matches!(base64, Cell::Text(_)).then(|| Body::of(b""))),
     };
     let capture = Capture {
         status: word(status, status_of)?,
