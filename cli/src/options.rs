@@ -509,7 +509,7 @@ const COLUMNS: [Choice<ColumnChoice>; 12] = [
     (
         "agent",
         ColumnChoice::One(Column::Agent),
-        "The crawler; with --agent-column the row's own, empty if the row names none",
+        "The crawler; with a column as --agent the row's own, empty if the row names none",
     ),
     (
         "ruleset",

@@ -90,6 +90,18 @@ fn another_letter_case_is_remarked() {
     }
 }
 
+/// A long file has no remarks about letter case.
+#[test]
+fn long_files_have_no_remarks_on_letter_case() {
+    let folder = Folder::new();
+    let rules = "User-agent: *\nDisallow: /Private\n#";
+    for (len, is_remarked) in [((1 << 20) - 1, true), (1 << 20, true), ((1 << 20) + 1, false)] {
+        folder.write("robots.txt", rules.to_owned() + &"x".repeat(len - rules.len()));
+        let args = ["test", "--brief", "robots.txt", "--dialect", "google-lib", "--agent", "b", "/private"];
+        assert_eq!(folder.run(&args).says(0, &[]).text().contains("letter case"), is_remarked, "{len}");
+    }
+}
+
 #[test]
 fn only_relevant_lines_of_a_long_file_are_shown() {
     let folder = Folder::new();

@@ -18,7 +18,7 @@ use reptile_engine::verdict::RuleKind;
 
 use super::MIN_ORIGIN_BYTES;
 use super::paths::Paths;
-use super::patterns::{Condition, ConditionRule, Patterns, matches_slowly};
+use super::patterns::{Condition, ConditionRule, Patterns, matches_slowly, slow_steps};
 use super::search::{ROBOTS_TXT, SearchResult, search};
 use crate::body::RawRule;
 use crate::dialect::Dialect;
@@ -160,10 +160,16 @@ impl<'b> ListRules<'b> {
     }
 
     /// Returns the deciding rule's kind and line, by the oracle's matcher.
-    pub(crate) fn decide_slowly(&self, path: &[u8]) -> Option<(RuleKind, u32)> {
+    fn decide_slowly(&self, path: &[u8]) -> Option<(RuleKind, u32)> {
         let matches = |matcher: &&Matcher<'_>| matches_slowly(matcher.pattern.text, matcher.pattern.anchored, path);
         let best = self.matchers.iter().filter(matches).min_by_key(|matcher| matcher.place)?;
         Some((best.kind, best.line))
+    }
+
+    /// Returns the steps of [`decide_slowly`](ListRules::decide_slowly).
+    fn slow_steps(&self, path: &[u8]) -> usize {
+        let steps = self.matchers.iter().map(|matcher| slow_steps(matcher.pattern.text, path));
+        steps.fold(0, usize::saturating_add)
     }
 
     /// Returns the matchers without precedence, for comparison.
@@ -378,6 +384,22 @@ impl RuleProver {
             if found.is_complete && found.path.is_none() {
                 hiding.retain(|other| *other != left_out);
             }
+        }
+    }
+
+    /// Returns the line with which the default group closes a normalized path that a named group opens. Also returns
+    /// `None` if too few steps are left.
+    pub(crate) fn closed_by(&mut self, default: &ListRules<'_>, named: &ListRules<'_>, path: &[u8]) -> Option<u32> {
+        // Counting the steps takes one for each matcher.
+        if !self.takes(default.matchers.len() + named.matchers.len())
+            || !self.takes(default.slow_steps(path).saturating_add(named.slow_steps(path)))
+        {
+            return None;
+        }
+        let is_open = named.decide_slowly(path).is_none_or(|(kind, _)| kind == RuleKind::Allow);
+        match default.decide_slowly(path)? {
+            (RuleKind::Disallow, line) if is_open => Some(line),
+            _ => None,
         }
     }
 

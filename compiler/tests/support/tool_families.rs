@@ -77,6 +77,20 @@ fn counted() -> Vec<Recipe> {
         recipe("300,000 names and 4,096 other lines", "aaaa", move || {
             lines(300_000, name) + &lines(4096, |n| format!("crawl-delay: {n}\n"))
         }),
+        recipe("30,000 names that preferences do not reach", "aaaa", move || {
+            "user-agent: *\ncontent-signal: ai-train=no\n".to_owned() + &lines(30_000, name) + "disallow: /x\n"
+        }),
+        recipe("4,096 preferences and 10,000 groups without any", "aaaa", move || {
+            let stated = lines(4096, |n| format!("content-usage: /{n} train-ai=n\n"));
+            format!("user-agent: *\n{stated}") + &lines(10_000, |n| format!("{}disallow: /{n}\n", name(n)))
+        }),
+        recipe("6,000 private folders that other rules decide", "GPTBot", move || {
+            let closed = lines(6000, |n| format!("disallow: /admin{n:04}\nallow: /admin{n:04}\n"));
+            let crawlers =
+                ["GPTBot", "ClaudeBot", "CCBot", "PerplexityBot", "Amazonbot", "Bytespider", "OAI-SearchBot"];
+            format!("user-agent: *\n{closed}")
+                + &crawlers.map(|name| format!("user-agent: {name}\nallow: /\n")).concat()
+        }),
         recipe("10,000 parameters to clean", "any-bot", || lines(10_000, |n| format!("clean-param: p{n}\n"))),
     ]
 }

@@ -19,7 +19,7 @@ use crate::error::{Failure, Result};
 use crate::failures::KeepGoing;
 use crate::options::{Resume, RightsOptions, SetOptions};
 use crate::same_file::refuse_inside;
-use crate::sets::agents::EXACT;
+use crate::sets::agents::{EXACT, name_in};
 use crate::sets::refuse_swapped;
 
 /// What applies to every list.
@@ -299,7 +299,7 @@ fn refuse_without_folder(options: &[(&str, bool)]) -> Result<()> {
 
 /// Refuses options that have no effect on pages.
 fn refuse_with_rights(args: &Args) -> Result<()> {
-    let is_by_row = args.agents.iter().any(|spec| column_of(spec.strip_prefix(EXACT).unwrap_or(spec)).is_some());
+    let is_by_row = args.agents.iter().any(|spec| column_of(name_in(spec)).is_some());
     let options = [
         ("--agent {COLUMN}", is_by_row),
         ("--url", args.url.as_ref().is_some_and(UrlColumns::are_given)),

@@ -223,7 +223,7 @@ impl Totals {
         self.stand_ins
     }
 
-    /// Returns each verdict replaced by `--unknown` or `--invalid`, its replacement, and the number of rows.
+    /// Returns each verdict replaced by `--treat`, its replacement, and the number of rows.
     pub fn written(&self, decider: &TableDecider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
         // They are the same for all agents.
         let counts = self.tally.first().copied().unwrap_or_default();

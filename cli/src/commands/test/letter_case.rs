@@ -3,6 +3,7 @@
 //! Paths are compared with their letter case, so `/private` is open under `Disallow: /Private`. The file in lower case
 //! finds the rule that would decide, and the verdict for the path in that rule's letter case confirms the remark.
 
+use memchr::memmem;
 use reptile_records::place::Place;
 
 use reptile::contents::{Agent, Set};
@@ -15,6 +16,10 @@ use crate::error::{Result, damaged};
 use crate::sets::single::{ONE_ORIGIN, compile_capture};
 use reptile::capture::Capture;
 
+/// Maximum size in bytes of a file for which there are remarks. Each remark needs a second compiled set. Google and Yandex
+/// read half of this.
+const MAX_LOWER_CASE_BYTES: usize = 1 << 20;
+
 /// A file in lower case, under one dialect.
 pub struct LowerCase {
     set: Set<Vec<u8>>,
@@ -22,19 +27,22 @@ pub struct LowerCase {
 }
 
 impl LowerCase {
-    /// Compiles a file in lower case.
+    /// Compiles a file in lower case, unless it is longer than [`MAX_LOWER_CASE_BYTES`].
     pub fn new(
         name: &Place,
         body: &[u8],
         dialect: &'static Dialect,
         fetch: Fetch,
         agents: &[Resolved],
-    ) -> Result<LowerCase> {
+    ) -> Result<Option<LowerCase>> {
+        if body.len() > MAX_LOWER_CASE_BYTES {
+            return Ok(None);
+        }
         let capture = Capture { status: fetch.status, ..Capture::default() };
         let bytes = compile_capture(name, &body.to_ascii_lowercase(), dialect, fetch.profile, &capture)?;
         let set = Set::from_bytes(bytes).map_err(|error| damaged(name, &error))?;
         let agents = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
-        Ok(LowerCase { agents: agents.map_err(|error| damaged(name, &error))?, set })
+        Ok(Some(LowerCase { agents: agents.map_err(|error| damaged(name, &error))?, set }))
     }
 }
 
@@ -46,7 +54,7 @@ impl Column<'_> {
         path: &[u8],
         verdict: Verdict,
     ) -> std::result::Result<Option<String>, reptile::Error> {
-        let LowerCase { set, agents } = &self.lower_case;
+        let Some(LowerCase { set, agents }) = &self.lower_case else { return Ok(None) };
         let (Some(policy), Some(lower)) = (self.set.policy(&ONE_ORIGIN)?, set.policy(&ONE_ORIGIN)?) else {
             return Ok(None);
         };
@@ -66,7 +74,7 @@ impl Column<'_> {
 
 /// Returns a path in the letter case of a pattern, or `None` if they differ in more than letter case.
 fn in_case_of(path: &[u8], pattern: &[u8]) -> Option<Vec<u8>> {
-    let mut path = path.to_vec();
+    let (lower, mut path) = (path.to_ascii_lowercase(), path.to_vec());
     let (pattern, is_anchored) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),
         None => (pattern, false),
@@ -74,12 +82,13 @@ fn in_case_of(path: &[u8], pattern: &[u8]) -> Option<Vec<u8>> {
     let last = pattern.iter().filter(|&&byte| byte == b'*').count();
     let mut from = 0;
     for (index, segment) in pattern.split(|&byte| byte == b'*').enumerate() {
-        let rest = path.get(from..)?;
+        let rest = lower.get(from..)?;
         let at = match index {
             0 => 0,
             _ if index == last && is_anchored => rest.len().checked_sub(segment.len())?,
             _ if segment.is_empty() => 0,
-            _ => rest.windows(segment.len()).position(|window| window.eq_ignore_ascii_case(segment))?,
+            // Comparing at each place would take the product of the lengths.
+            _ => memmem::find(rest, &segment.to_ascii_lowercase())?,
         };
         let found = path.get_mut(from + at..from + at + segment.len())?;
         if !found.eq_ignore_ascii_case(segment) {

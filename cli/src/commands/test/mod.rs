@@ -397,7 +397,7 @@ struct Column<'b> {
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
     asked: Option<Asked<'b>>,
-    lower_case: LowerCase,
+    lower_case: Option<LowerCase>,
     given: &'b Given,
 }
 

@@ -3,26 +3,35 @@
 //! A crawler obeys one group, and the lines about uses belong to it: see [`usages_of`](crate::usage::rules::usages_of).
 //! Signals before all groups hold for each group without signals.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use bumpalo::Bump;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::verdict::RuleKind;
 
 use super::groups::closes_all;
-use super::proofs::ignores_default_group;
+use super::proofs::obeys_instead;
 use super::uses::{SAME_USES, UsageLines};
 use super::{Code, Findings, Severity, quote};
 use crate::body::directives::content_usage;
 use crate::body::{RawDirective, Robots};
 use crate::dialect::Dialect;
-use crate::rules::groups::{List, Named, assign, named};
+use crate::rules::groups::{Assignment, List, Named, assign, named};
 use crate::usage::Statement;
 
 /// A use that a line states, on all pages or on the pages with a path.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Use {
     label: String,
     path: Option<Vec<u8>>,
+}
+
+/// A line about uses.
+struct Stated<'l> {
+    kind: DirectiveKind,
+    line: &'l RawDirective<'l>,
+    uses: Vec<Use>,
 }
 
 /// Returns the uses that a line states. A label and a signal for the same use have the same name.
@@ -48,35 +57,52 @@ pub(super) fn not_inherited(lines: &UsageLines<'_>, robots: &Robots<'_>, dialect
     let arena = Bump::new();
     let assignment = assign(robots, dialect, &arena);
     let Some(default) = assignment.default_group.map(|index| index as usize) else { return };
-    let stated: Vec<_> = lines.statements().map(|(kind, line)| (kind, line, uses_in(kind, line, dialect))).collect();
-    let in_list = |list: &List<'_>, group: Option<u32>| group.is_some_and(|group| list.groups.contains(&group));
-    let (mut missing, mut names): (Vec<u32>, Vec<String>) = (Vec::new(), Vec::new());
+    let stated: Vec<Stated<'_>> =
+        lines.statements().map(|(kind, line)| Stated { kind, line, uses: uses_in(kind, line, dialect) }).collect();
+    let mut by_group: HashMap<Option<u32>, Vec<&Stated<'_>>> = HashMap::new();
+    for one in &stated {
+        by_group.entry(one.line.group).or_default().push(one);
+    }
+    let of_list = |list: &List<'_>| -> Vec<&Stated<'_>> {
+        list.groups.iter().filter_map(|&group| by_group.get(&Some(group))).flatten().copied().collect()
+    };
+    let of_file =
+        || by_group.get(&None).into_iter().flatten().copied().filter(|one| one.kind == DirectiveKind::ContentSignal);
+    let of_all = assignment.lists.get(default).map(of_list).unwrap_or_default();
+    let open_beside = |known: HashSet<&Use>| -> Vec<u32> {
+        let open = of_all.iter().filter(|one| one.uses.iter().any(|used| !known.contains(used)));
+        open.map(|one| one.line.line).collect()
+    };
+    // Most groups state nothing, so the lines that do not reach these are found once.
+    let open_to_silent = open_beside(of_file().flat_map(|one| &one.uses).collect());
+    let (mut missing, mut names, mut has_silent) = (BTreeSet::new(), Vec::new(), false);
     for (index, list) in assignment.lists.iter().enumerate() {
         // Preferences are about pages that may be fetched.
         if index == default || is_closed(list) {
             continue;
         }
         found.step();
-        let own = || stated.iter().filter(|(_, line, _)| in_list(list, line.group));
-        let has_signals = own().any(|(kind, ..)| *kind == DirectiveKind::ContentSignal);
-        let of_file = stated
-            .iter()
-            .filter(|(kind, line, _)| !has_signals && *kind == DirectiveKind::ContentSignal && line.group.is_none());
-        let known: Vec<&Use> = own().chain(of_file).flat_map(|(_, _, uses)| uses).collect();
-        let of_all = stated
-            .iter()
-            .filter(|(_, line, _)| assignment.lists.get(default).is_some_and(|all| in_list(all, line.group)));
-        let open = of_all.filter(|(_, _, uses)| uses.iter().any(|used| !known.contains(&used)));
-        let open: Vec<u32> = open.map(|(_, line, _)| line.line).collect();
-        let own_names =
-            if open.is_empty() { Vec::new() } else { names_of(index, list, robots, &assignment.tokens, dialect) };
+        let own = of_list(list);
+        let open_to_own = (!own.is_empty()).then(|| {
+            let has_signals = own.iter().any(|one| one.kind == DirectiveKind::ContentSignal);
+            open_beside(
+                own.iter().copied().chain(of_file().filter(|_| !has_signals)).flat_map(|one| &one.uses).collect(),
+            )
+        });
+        if open_to_own.as_ref().unwrap_or(&open_to_silent).is_empty() {
+            continue;
+        }
+        let own_names = names_of(index, list, robots, &assignment, dialect);
         if !own_names.is_empty() {
-            missing.extend(open);
+            has_silent |= open_to_own.is_none();
+            missing.extend(open_to_own.unwrap_or_default());
             names.extend(own_names);
         }
     }
-    missing.sort_unstable();
-    missing.dedup();
+    if has_silent {
+        missing.extend(open_to_silent);
+    }
+    let missing: Vec<u32> = missing.into_iter().collect();
     let Some(&first) = missing.first() else { return };
     found.add(first, Code::UsageNotInherited, Severity::Warning, || {
         const SHOWN: usize = 10;
@@ -88,7 +114,7 @@ pub(super) fn not_inherited(lines: &UsageLines<'_>, robots: &Robots<'_>, dialect
              does not state the same uses"
         );
         let text = |number: u32| {
-            let (.., line, _) = stated.iter().find(|(_, line, _)| line.line == number)?;
+            let line = stated.iter().find(|one| one.line.line == number)?.line;
             Some(format!("\"{}: {}\"", quote(line.key), quote(line.value)))
         };
         let what = match missing[..] {
@@ -111,17 +137,16 @@ fn names_of(
     index: usize,
     list: &List<'_>,
     robots: &Robots<'_>,
-    tokens: &[(&[u8], u32)],
+    assignment: &Assignment<'_>,
     dialect: &Dialect,
 ) -> Vec<String> {
     let groups = list.groups.iter().filter_map(|&group| robots.groups.get(group as usize));
+    let mut seen = HashSet::new();
     let mut names = Vec::new();
     for value in groups.flat_map(|group| group.agents) {
         let Named::Token(token) = named(value, dialect) else { continue };
-        let is_assigned = tokens.binary_search(&(&token.to_ascii_lowercase()[..], index as u32)).is_ok();
-        let name = format!("\"{}\"", quote(token));
-        if is_assigned && !token.is_empty() && !ignores_default_group(token) && !names.contains(&name) {
-            names.push(name);
+        if obeys_instead(token, index, assignment) && seen.insert(token) {
+            names.push(format!("\"{}\"", quote(token)));
         }
     }
     names

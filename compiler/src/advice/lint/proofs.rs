@@ -241,7 +241,10 @@ impl File<'_, '_> {
             }
             if opening == Opening::None {
                 let private = (repeated.some == 0 && !closes_everything && self.is_for_search(index))
-                    .then(|| private_opening(of_all.rules, of.rules, all, own, self.dialect))
+                    .then(|| {
+                        let mut closed_by = |path: &[u8]| self.prover.closed_by(all, own, path);
+                        private_opening(of_all.rules, of.rules, &mut closed_by, self.dialect)
+                    })
                     .flatten();
                 match private {
                     Some((path, closed_by)) => opens_private(line, &names, &path, closed_by, found),
@@ -309,9 +312,7 @@ impl File<'_, '_> {
             let lines = agent_lines.get(group as usize).copied().unwrap_or_default();
             for (value, &line) in agents.iter().zip(lines) {
                 let Named::Token(token) = named(value, self.dialect) else { continue };
-                let lower = token.to_ascii_lowercase();
-                let is_assigned = self.assignment.tokens.binary_search(&(&lower[..], list as u32)).is_ok();
-                if !is_assigned || token.is_empty() || ignores_default_group(token) {
+                if !obeys_instead(token, list, &self.assignment) {
                     continue;
                 }
                 first.get_or_insert(line);
@@ -327,13 +328,18 @@ impl File<'_, '_> {
     }
 }
 
+/// Returns whether a crawler with this token obeys a list, and would obey the default group without it.
+pub(super) fn obeys_instead(token: &[u8], list: usize, assignment: &Assignment<'_>) -> bool {
+    let is_assigned = assignment.tokens.binary_search(&(&token.to_ascii_lowercase()[..], list as u32)).is_ok();
+    is_assigned && !token.is_empty() && !ignores_default_group(token)
+}
+
 /// Returns a folder for members or the like that the default group closes and another group opens, though that group
-/// names no folder to open. Also returns the line that closes it.
+/// names no folder to open. Also returns the line that closes it. `closed_by` returns this line for a path.
 fn private_opening(
     all: &[RawRule<'_>],
     own: &[RawRule<'_>],
-    of_all: &ListRules<'_>,
-    of_own: &ListRules<'_>,
+    closed_by: &mut impl FnMut(&[u8]) -> Option<u32>,
     dialect: &Dialect,
 ) -> Option<(Vec<u8>, u32)> {
     let names_folder = |rule: &RawRule<'_>| rule.kind == RuleKind::Allow && !rule.value.is_empty() && !opens_all(rule);
@@ -348,9 +354,8 @@ fn private_opening(
     };
     all.iter().filter(is_private).find_map(|rule| {
         let path = dialect.normal_form.path(Pattern::new(rule.value).prefix()).into_owned();
-        let (kind, line) = of_all.decide_slowly(&path)?;
-        let is_open = of_own.decide_slowly(&path).is_none_or(|(kind, _)| kind == RuleKind::Allow);
-        (kind == RuleKind::Disallow && line == rule.line && is_open).then_some((path, line))
+        let line = closed_by(&path)?;
+        (line == rule.line).then_some((path, line))
     })
 }
 
