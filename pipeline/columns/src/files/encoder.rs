@@ -1,4 +1,4 @@
-//! What a file format does with record batches: [`Encoder`].
+//! The operations of a file format on record batches: [`Encoder`].
 
 use arrow_array::RecordBatch;
 use parquet::file::metadata::KeyValue;

@@ -35,7 +35,7 @@ pub struct CaptureFields<'a> {
 }
 
 impl CaptureFields<'_> {
-    /// Returns the value of each field as a cell. A field of its own takes precedence over the same header field.
+    /// Returns the value of each field as a cell. The capture's own field takes precedence over the same header field.
     pub fn cells(&self) -> [Cell<'_>; CELLS] {
         let mut cells = std::array::from_fn(|at| self.values[at].as_ref().map_or(Cell::Null, Value::cell));
         if let Some(headers) = &self.headers {

@@ -136,7 +136,7 @@ impl Chunk {
     }
 }
 
-/// What the page headers of a column chunk tell.
+/// Figures from the page headers of a column chunk.
 #[derive(Clone, Copy)]
 pub struct Survey {
     /// The memory that the pages need at once: the dictionary, and the largest page, compressed and decompressed.

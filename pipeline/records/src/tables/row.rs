@@ -1,4 +1,4 @@
-//! What every reader of a row has in common: the wanted cells, and the reasons why a row has none.
+//! A row of a table, the same for every reader: the wanted cells, and the reasons why a row is invalid.
 
 /// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;

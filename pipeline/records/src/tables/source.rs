@@ -115,11 +115,8 @@ impl Source {
         if input.content == Content::Arrow {
             return Ok(Source::Arrow(Box::new(input), splitting));
         }
-        let Splitting { is_split, absent_is_empty } = splitting;
-        for (option, is_given) in [("--url", is_split), ("--url", absent_is_empty)] {
-            if is_given {
-                return Err(Error::at(&path, format!("{option}: is not a Parquet file")));
-            }
+        if splitting.is_split || splitting.absent_is_empty {
+            return Err(Error::at(&path, "--url: is not a Parquet file"));
         }
         Ok(Source::Text(lists::urls_of(input)?))
     }
