@@ -120,6 +120,10 @@ impl<R> WholeStart<R> {
 }
 
 impl<R: Unpack> Unpack for WholeStart<R> {
+    fn is_ready(&self) -> bool {
+        self.source.is_ready()
+    }
+
     fn discard(&mut self) -> io::Result<u64> {
         self.source.discard()
     }
@@ -488,6 +492,14 @@ mod tests {
     use super::*;
 
     /// Tests that records kept in memory and records in temporary files are copied alike.
+    /// Tests that wrapping a file does not hide that its members can be decompressed ahead.
+    #[test]
+    fn archives_in_files_are_read_ahead() {
+        let file = File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        assert!(WholeStart::new(file).is_ready());
+        assert!(!WholeStart::new(io::stdin()).is_ready());
+    }
+
     #[test]
     fn records_are_copied_from_memory_and_from_temporary_files() {
         for len in [MAX_WAITING_BYTES - 1, MAX_WAITING_BYTES, MAX_WAITING_BYTES + 1] {
