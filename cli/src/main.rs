@@ -25,8 +25,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, check, classify, clean_param, compile, dialects, diff, fields, filter, inspect, lint, manual, merge,
-    summarize, test, update, verify,
+    agents, check, classify, compile, dialects, diff, fields, filter, inspect, lint, manual, merge, summarize, test,
+    update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Color};
@@ -82,7 +82,6 @@ enum Command {
     Summarize(summarize::Args),
     Filter(Box<filter::Args>),
     Fields(fields::Args),
-    CleanParam(clean_param::Args),
     Verify(verify::Args),
     Agents(agents::Args),
     Dialects(dialects::Args),
@@ -182,7 +181,6 @@ fn run(command: Command, record: &Run) -> Result<Exit> {
         Command::Summarize(args) => summarize::run(&args, record),
         Command::Filter(args) => filter::run(*args, record),
         Command::Fields(args) => fields::run(&args),
-        Command::CleanParam(args) => clean_param::run(&args),
         Command::Verify(args) => verify::run(&args, record),
         Command::Agents(args) => agents::run(&args),
         Command::Dialects(args) => dialects::run(&args),

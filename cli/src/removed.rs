@@ -1,4 +1,4 @@
-//! Options of earlier versions. The error for such an option names its new form.
+//! Options and commands of earlier versions. The error for such a word names its new form.
 
 use std::ffi::OsString;
 
@@ -15,10 +15,10 @@ struct Removed {
 }
 
 /// The commands that take SET.
-const WITH_SET: &[&str] = &["classify", "summarize", "filter", "fields", "clean-param", "inspect"];
+const WITH_SET: &[&str] = &["classify", "summarize", "filter", "fields", "inspect"];
 
 /// The commands that take SET and decide nothing at a time.
-const WITHOUT_TIMES: &[&str] = &["summarize", "filter", "fields", "clean-param", "inspect"];
+const WITHOUT_TIMES: &[&str] = &["summarize", "filter", "fields", "inspect"];
 
 /// The commands that ask about usage.
 const WITH_USAGE: &[&str] = &["test", "classify", "summarize"];
@@ -82,21 +82,24 @@ const REMOVED: &[Removed] = &[
     of("--at", WITHOUT_TIMES, "`reptile compile --at`, and its set as SET"),
     of("--timezone", WITHOUT_TIMES, "`reptile compile --timezone`, and its set as SET"),
     of("--scheme", &["fields", "inspect"], "a URL as HOST, such as http://example.com"),
-    of("--scheme", &["summarize", "filter", "clean-param"], "`reptile compile --scheme`, and its set as SET"),
-    of(
-        "--resync",
-        &["summarize", "fields", "clean-param", "inspect"],
-        "`reptile compile --resync`, and its set as SET",
-    ),
+    of("--scheme", &["summarize", "filter"], "`reptile compile --scheme`, and its set as SET"),
+    of("--resync", &["summarize", "fields", "inspect"], "`reptile compile --resync`, and its set as SET"),
     of("--dot", &["inspect"], "--automaton=dot"),
 ];
+
+/// The only removed command.
+const CLEAN_PARAM: &str =
+    "clean-param was removed; `reptile fields --kind clean-param` lists the lines, and Rust programs apply them";
 
 const fn of(option: &'static str, commands: &'static [&'static str], instead: &'static str) -> Removed {
     Removed { option, commands, instead }
 }
 
-/// Returns a sentence with the new form of an option, if the command line is invalid because the option was removed.
+/// Returns a sentence with the new form of an option or command, if the command line is invalid because it was removed.
 pub fn explained(args: &[OsString], error: &Error) -> Option<String> {
+    if error.get(ContextKind::InvalidSubcommand) == Some(&ContextValue::String("clean-param".into())) {
+        return Some(CLEAN_PARAM.into());
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
@@ -137,7 +140,14 @@ mod tests {
                 tried += 1;
             }
         }
-        assert_eq!(tried, 101);
+        assert_eq!(tried, 92);
+    }
+
+    #[test]
+    fn the_removed_command_names_its_replacement() {
+        let args = ["reptile", "clean-param", "robots.txt"].map(OsString::from);
+        let error = crate::described().try_get_matches_from(&args).unwrap_err();
+        assert_eq!(explained(&args, &error).as_deref(), Some(CLEAN_PARAM));
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! `reptile fields` and `clean-param`, end to end.
+//! `reptile fields`, end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
-use reptile::limits::MAX_URL_BYTES;
-use support::{Folder, gz};
+use support::Folder;
 
 const BODY: &str = "Sitemap: http://a.example/s.xml\nUser-agent: *\nCrawl-delay: 4.5\nDisallow: /a\n\nUser-agent: GPTBot\n\
                     Content-Signal: ai-train=no\nX-Odd: a\tb\\\x01\nDisallow: /\nClean-param: sid&ref /forum\n";
@@ -135,42 +134,6 @@ fn directives_of_a_set_are_listed() {
 }
 
 #[test]
-fn urls_are_cleaned_line_by_line() {
-    let folder = Folder::new();
-    folder.write("robots.txt", BODY);
-    let urls = "http://a.example/forum?sid=1&t=2\r\n\nno url\nhttp://x.example/forum/x?ref=1#f\n\
-                http://a.example/shop?sid=1\nhttp://a.example/forum?a&ref";
-    let clean = "http://a.example/forum?t=2\n\nno url\nhttp://x.example/forum/x#f\n\
-                 http://a.example/shop?sid=1\nhttp://a.example/forum?a";
-    assert_eq!(folder.run_with(&["clean-param", "robots.txt"], urls.as_bytes()).says(0, &[]).text(), clean);
-    folder.write("urls.gz", gz(urls.as_bytes()));
-    assert_eq!(folder.run(&["clean-param", "robots.txt", "--urls", "urls.gz"]).says(0, &[]).text(), clean);
-    let run = folder.run(&["clean-param", "robots.txt", "/forum?sid", "/forum?x"]).says(0, &[]);
-    assert_eq!(run.text(), "/forum\n/forum?x\n");
-    let run = folder.run(&["clean-param", "robots.txt", "--json", "/forum?sid"]).says(0, &[]);
-    assert_eq!(run.text(), "{\"changed\":true,\"clean\":\"/forum\",\"url\":\"/forum?sid\"}\n");
-    // A set cleans each URL by its origin's file, under any dialect.
-    folder.write("robots/a.example", BODY);
-    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
-    let run = folder.run_with(&["clean-param", "set"], urls.as_bytes()).says(0, &[]);
-    assert_eq!(run.text(), clean.replace("forum/x#f", "forum/x?ref=1#f"));
-    folder.run(&["clean-param", "robots.txt", "--urls", "missing"]).says(2, &["missing"]);
-}
-
-#[test]
-fn overlong_lines_are_passed_through() {
-    let folder = Folder::new();
-    folder.write("robots.txt", BODY);
-    let long = format!("/forum?sid=1&{}", "x".repeat(6 << 20));
-    let urls = format!("/forum?sid=1\n{long}\n/forum?sid=2\n");
-    let run = folder.run_with(&["clean-param", "robots.txt"], urls.as_bytes()).says(0, &[]);
-    assert!(run.text() == format!("/forum\n{long}\n/forum\n"));
-    let run = folder.run_with(&["clean-param", "robots.txt", "--json"], urls.as_bytes()).says(0, &[]);
-    assert_eq!(run.text().lines().count(), 3);
-    assert_eq!(run.text().lines().nth(1), Some("{\"changed\":false,\"clean\":null,\"url\":null}"));
-}
-
-#[test]
 fn omitted_directives_are_counted() {
     let folder = Folder::new();
     let body = format!("Sitemap: /{}\n{}", "a".repeat(4096), "Host: a\n".repeat(4097));
@@ -208,23 +171,6 @@ fn long_lists_of_product_tokens_are_abbreviated() {
     folder.write("robots.txt", format!("user-agent: {}\n{}", "n".repeat(1 << 20), "x: y\n".repeat(1000)));
     let run = folder.run(&["fields", "robots.txt", "--dialect", "rfc9309"]).says(0, &[]);
     assert!(run.stdout.len() < 1_100_000, "{} bytes", run.stdout.len());
-}
-
-/// Text longer than a URL is unchanged, also with a single robots.txt for all URLs.
-#[test]
-fn text_longer_than_a_url_is_not_cleaned() {
-    let folder = Folder::new();
-    folder.write("robots/a.example", "user-agent: *\ndisallow:\nclean-param: sid\n");
-    folder.run(&["compile", "-o", "set", "robots", "--dialect", "yandex"]).says(0, &[]);
-    for input in ["robots/a.example", "set"] {
-        for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
-            let path = "http://a.example/";
-            let url = format!("{path}{}?sid", "x".repeat(len - path.len() - 4));
-            let clean = if len > MAX_URL_BYTES { &url[..] } else { &url[..len - 4] };
-            let text = folder.run_with(&["clean-param", input], url.as_bytes()).says(0, &[]).text();
-            assert!(text == clean, "{input}: {} of {len} bytes are left", text.len());
-        }
-    }
 }
 
 /// `lint` reports nothing that `fields` contradicts, and suggests one remedy per place.

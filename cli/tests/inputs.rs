@@ -157,10 +157,6 @@ fn messages_suggest_the_right_command() {
             "good: is a compiled set, which comes first: `reptile inspect good h.example`",
         ),
         (&["fields", "good.txt", "good"], "which comes first: `reptile fields good good.txt`"),
-        (
-            &["clean-param", "http://h.example/", "good"],
-            "which comes first: `reptile clean-param good http://h.example/`",
-        ),
         (&["classify", "good.txt", "urls", "--agent", "a"], "`reptile compile -o SET --host HOST good.txt` makes"),
         (&["verify", "good.txt"], "good.txt: is text, not a compiled set; `reptile compile"),
         (&["verify", "good.gz"], "good.gz: is a compiled set, compressed with gzip; save it as an uncompressed file"),

@@ -83,8 +83,6 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         ("test robots.txt --agent bot-a --brief index.html", 0, &[]),
         ("test robots.txt --agent bot-a --brief robots", 0, &[]),
         ("test robots.txt --agent bot-a --urls urls.txt /x", 2, &["cannot be used with"]),
-        ("clean-param robots.txt urls.txt", 2, &["`reptile clean-param robots.txt --urls urls.txt`"]),
-        ("clean-param robots.txt missing.txt", 2, &["looks like a file name"]),
         ("inspect set urls.txt", 2, &["not a host", "`reptile summarize set urls.txt --agent TOKEN`"]),
         ("fields robots.txt urls.csv", 2, &["not a host"]),
         ("inspect set a.example", 0, &[]),
@@ -185,7 +183,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         assert_eq!(run.code, Some(*code), "{line}: {run:#?}");
         run.says(*code, texts);
     }
-    assert_eq!(cases.len(), 85);
+    assert_eq!(cases.len(), 83);
     // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");

@@ -28,7 +28,7 @@ struct Case {
 }
 
 /// Commands that take a single robots.txt, and how each states its verdict for `/x`.
-const COMMANDS: [(&str, &[&str], States); 13] = [
+const COMMANDS: [(&str, &[&str], States); 12] = [
     ("test", &["test", "FILE", "--agent", "bot", "--all-dialects", "--json", "/x"], States::All),
     (
         "test",
@@ -45,7 +45,6 @@ const COMMANDS: [(&str, &[&str], States); 13] = [
     ("diff", &["diff", "empty", "FILE", "--verdicts", "--dialect", "D"], States::ExitIfClosed),
     ("diff", &["diff", "FILE", "--dialects", "PAIR"], States::Kind),
     ("fields", &["fields", "FILE", "--dialect", "D"], States::Kind),
-    ("clean-param", &["clean-param", "FILE", "--dialect", "D", "/x?a=1"], States::Kind),
     ("summarize", &["summarize", "FILE", "--host", "h.example", "--agent", "bot", "--dialect", "D"], States::Kind),
     ("inspect", &["inspect", "FILE", "--host", "h.example", "--dialect", "D"], States::Kind),
     ("lint", &["lint", "FILE", "--dialect", "D"], States::Takes),

@@ -221,11 +221,6 @@ const RUNS: &[&[&str]] = &[
     &["fields", "set~", "http://~/"],
     &["fields", "single", "--kind", "~"],
     &["fields", "damaged~"],
-    &["clean-param", "single~", "http://a.example/b?a~=1", "/~"],
-    &["clean-param", "single~", "--json", "http://a.example/b?a~=1"],
-    &["clean-param", "single~", "--urls", "urls"],
-    &["clean-param", "single", "--urls", "missing~"],
-    &["clean-param", "missing~", "x"],
     &["merge", "set~", "-o", "merged~"],
     &["merge", "missing~", "-o", "merged~"],
     &["update", "set~", "missing~", "-o", "merged~"],
@@ -269,19 +264,8 @@ fn no_command_prints_control_characters() {
 #[test]
 fn no_option_echoes_control_characters() {
     let folder = folder();
-    for command in [
-        "compile",
-        "classify",
-        "test",
-        "check",
-        "lint",
-        "diff",
-        "inspect",
-        "summarize",
-        "fields",
-        "clean-param",
-        "verify",
-    ] {
+    for command in ["compile", "classify", "test", "check", "lint", "diff", "inspect", "summarize", "fields", "verify"]
+    {
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
         let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
         let options: std::collections::BTreeSet<&str> =
@@ -319,7 +303,6 @@ fn paths_and_arguments_that_are_not_utf8_are_escaped() {
         vec![arg("test"), name.clone(), arg("--agent"), arg("x"), arg("/")],
         vec![arg("check"), name.clone(), arg("--robots"), name.clone()],
         vec![arg("diff"), name.clone(), arg("single")],
-        vec![arg("clean-param"), name.clone(), name.clone()],
         vec![name.clone()],
         vec![arg("check"), OsStr::from_bytes(b"--\xff\x9b").to_owned()],
     ] {
@@ -431,13 +414,13 @@ fn completions_and_manual_contain_commands_and_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = folder.run(&["completions", shell]).says(0, &[]).text();
-        for word in ["classify", "clean-param", "explain", "usage-from"] {
+        for word in ["classify", "summarize", "explain", "usage-from"] {
             assert!(text.contains(word), "no {word} for {shell}");
         }
     }
     folder.run(&["completions", "nosh"]).says(2, &["bash"]);
     let page = folder.run(&["man"]).says(0, &[]).text();
-    assert!(page.contains(".TH reptile 1") && page.contains("clean\\-param"), "{page}");
+    assert!(page.contains(".TH reptile 1") && page.contains("reptile\\-summarize"), "{page}");
     let page = folder.run(&["man", "classify"]).says(0, &[]).text();
     for text in [".TH reptile-classify 1", "\\-\\-url", "Examples:"] {
         assert!(page.contains(text), "no {text:?} in {page}");

@@ -8,7 +8,6 @@
 pub mod agents;
 pub mod check;
 pub mod classify;
-pub mod clean_param;
 pub mod compile;
 pub mod dialects;
 pub mod diff;

@@ -118,7 +118,6 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
         case("summarize set --agent AGENT", FINE, 2),
         case("fields set h.example", FINE, 16),
         case("fields --json set h.example", FINE, 64),
-        case("clean-param set --urls urls", FINE, 0),
         case("test DIALECT robots/h.example --agent AGENT / /aa1*a99a /xaxaxaxa!", FINE, 8),
         case("test DIALECT --json robots/h.example --agent AGENT / /aa1*a99a /xaxaxaxa!", FINE, 16),
         case("test DIALECT --all-dialects robots/h.example --agent AGENT / /aa1*a99a", FINE, 8),
