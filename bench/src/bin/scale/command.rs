@@ -28,7 +28,7 @@ const THREADS: &str = "2";
 const ABSENT: &str = "no-such-word-in-any-url";
 
 /// A process's resource use.
-struct Used {
+struct ResourceUse {
     seconds: f64,
     processor_seconds: f64,
     peak_bytes: u64,
@@ -115,7 +115,7 @@ fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs a command to completion, without output.
-fn run(command: &mut Command, expected_code: i32) -> Result<Used, Box<dyn Error>> {
+fn run(command: &mut Command, expected_code: i32) -> Result<ResourceUse, Box<dyn Error>> {
     let start = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let ended = child.wait4()?;
@@ -124,5 +124,5 @@ fn run(command: &mut Command, expected_code: i32) -> Result<Used, Box<dyn Error>
         return Err(format!("{command:?}: {}", ended.status).into());
     }
     let processor_seconds = (ended.rusage.utime + ended.rusage.stime).as_secs_f64();
-    Ok(Used { seconds, processor_seconds, peak_bytes: ended.rusage.maxrss })
+    Ok(ResourceUse { seconds, processor_seconds, peak_bytes: ended.rusage.maxrss })
 }
