@@ -195,7 +195,5 @@ pub unsafe extern "C" fn reptile_agents_name(agents: *const ReptileAgents, agent
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_agents_free(agents: *mut *mut ReptileAgents) -> ReptileCode {
     // SAFETY: `agents` is null or readable and writable, and no other thread uses the agents.
-    let work = || unsafe { border::free(agents, "the agents") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(agents, "the agents") }
 }

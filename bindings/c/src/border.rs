@@ -205,22 +205,26 @@ pub(crate) unsafe fn give<T: 'static>(place: *mut *mut T, value: T) {
 ///
 /// # Safety
 /// `variable` must be null or readable and writable. Nothing else may be using the handle.
-pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> Result<(), Failure> {
-    if variable.is_null() {
-        return Ok(());
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is readable and writable.
-    let handle = unsafe { variable.replace(std::ptr::null_mut()) };
-    if handle.is_null() {
-        return Ok(());
-    }
-    if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
-        return Err(not_in_use(what));
-    }
-    // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has freed
-    // it. It is no longer live, so nothing else will.
-    drop(unsafe { Box::from_raw(handle) });
-    Ok(())
+pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> ReptileCode {
+    let work = || {
+        if variable.is_null() {
+            return Ok(());
+        }
+        // SAFETY: it is not null, so the caller guarantees that it is readable and writable.
+        let handle = unsafe { variable.replace(std::ptr::null_mut()) };
+        if handle.is_null() {
+            return Ok(());
+        }
+        if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
+            return Err(not_in_use(what));
+        }
+        // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has
+        // freed it. It is no longer live, so nothing else will.
+        drop(unsafe { Box::from_raw(handle) });
+        Ok(())
+    };
+    // SAFETY: `message` may be null.
+    unsafe { call(std::ptr::null_mut(), work) }
 }
 
 /// Returns the value of a live handle.
@@ -345,6 +349,11 @@ pub(crate) unsafe fn text<'c>(text: *const c_char, what: &str) -> Result<&'c str
     // SAFETY: this function has the same requirements.
     let bytes = unsafe { path_bytes(text, what) }?;
     std::str::from_utf8(bytes).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
+}
+
+/// Copies bytes and appends a NUL.
+pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &[0]].concat()
 }
 
 /// Returns the caller's NUL-terminated string, which must be UTF-8, or `None` for null.

@@ -91,7 +91,7 @@ pub struct ReptileDirectives {
 
 /// A list together with the memory that its pointers refer to.
 #[repr(C)]
-struct Listed {
+struct OwnedDirectives {
     shown: ReptileDirectives,
     items: Vec<ReptileDirective>,
     text: Vec<u8>,
@@ -232,11 +232,9 @@ pub unsafe extern "C" fn reptile_agent_crawl_delay(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_directives_free(directives: *mut *mut ReptileDirectives) -> ReptileCode {
     // The public struct is the first field, so both pointers are equal.
-    let directives = directives.cast::<*mut Listed>();
+    let directives = directives.cast::<*mut OwnedDirectives>();
     // SAFETY: `directives` is null or readable and writable, and no other thread uses the list.
-    let work = || unsafe { border::free(directives, "the directives") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(directives, "the directives") }
 }
 
 /// Returns the data for a URL's origin, if it is known.
@@ -255,7 +253,7 @@ unsafe fn give(
     directives: *mut *mut ReptileDirectives,
     list: impl FnOnce() -> Result<(Vec<Directive>, bool), Failure>,
 ) -> Result<(), Failure> {
-    let directives = directives.cast::<*mut Listed>();
+    let directives = directives.cast::<*mut OwnedDirectives>();
     // SAFETY: `directives` is null or writable.
     unsafe { border::clear(directives, "the directives") }?;
     let (found, is_known) = list()?;
@@ -264,7 +262,7 @@ unsafe fn give(
     Ok(())
 }
 
-fn listed(found: &[Directive], is_known: bool) -> Listed {
+fn listed(found: &[Directive], is_known: bool) -> OwnedDirectives {
     let key_of = |directive: &Directive| -> Vec<u8> {
         if directive.key.is_empty() { directive.kind.as_str().into() } else { directive.key.clone() }
     };
@@ -288,7 +286,7 @@ fn listed(found: &[Directive], is_known: bool) -> Listed {
     };
     let items: Vec<ReptileDirective> = found.iter().zip(&places).map(item).collect();
     let first = if items.is_empty() { std::ptr::null() } else { items.as_ptr() };
-    Listed { shown: ReptileDirectives { items: first, len: items.len(), is_known }, items, text }
+    OwnedDirectives { shown: ReptileDirectives { items: first, len: items.len(), is_known }, items, text }
 }
 
 fn kind_of(kind: DirectiveKind) -> ReptileDirectiveKind {

@@ -106,7 +106,5 @@ pub unsafe extern "C" fn reptile_one_shot_decide(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_one_shot_free(one_shot: *mut *mut ReptileOneShot) -> ReptileCode {
     // SAFETY: `one_shot` is null or readable and writable, and no other thread uses the one-shot.
-    let work = || unsafe { border::free(one_shot, "the one-shot") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(one_shot, "the one-shot") }
 }

@@ -171,9 +171,7 @@ pub unsafe extern "C" fn reptile_set_len(set: *const ReptileSet) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_free(set: *mut *mut ReptileSet) -> ReptileCode {
     // SAFETY: `set` is null or readable and writable, and no other thread uses the set.
-    let work = || unsafe { border::free(set, "the set") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(set, "the set") }
 }
 
 /// Creates a source and passes its handle to the caller.

@@ -190,7 +190,5 @@ unsafe fn usage_of(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_uses_free(uses: *mut *mut ReptileUses) -> ReptileCode {
     // SAFETY: `uses` is null or readable and writable, and no other thread uses it.
-    let work = || unsafe { border::free(uses, "the uses") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(uses, "the uses") }
 }

@@ -6,7 +6,7 @@ use reptile::{Agent, Agents, Verdict};
 use reptile_columns::Scope;
 
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{Ask, decide, explain, scope_of};
+use crate::ask::{QueryOptions, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
 use crate::usage;
@@ -52,7 +52,7 @@ impl PyAgent {
         at: Option<&Bound<'_, PyAny>>,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        decide(py, &self.agent, url, &Ask { at, scope })
+        decide(py, &self.agent, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons; ``at`` and ``scope`` are as in ``decide``.
@@ -64,7 +64,7 @@ impl PyAgent {
         at: Option<&Bound<'_, PyAny>>,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        explain(py, &self.agent, url, &Ask { at, scope })
+        explain(py, &self.agent, url, &QueryOptions { at, scope })
     }
 
     /// Returns the crawler's access to a URL's origin, over all its paths: an ``Access`` with the values of
@@ -210,7 +210,7 @@ impl PyAgents {
         scope: &str,
     ) -> PyResult<Vec<Py<PyAny>>> {
         if at.is_some() || scope_of(scope)? != Scope::Origin {
-            return self.agents.iter().map(|agent| decide(py, agent, url, &Ask { at, scope })).collect();
+            return self.agents.iter().map(|agent| decide(py, agent, url, &QueryOptions { at, scope })).collect();
         }
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
         let decided = convert::with_bytes(url, |url| self.agents.decide(url, &mut verdicts))?;

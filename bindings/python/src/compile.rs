@@ -11,7 +11,7 @@ use reptile::{Capture, CompiledSet, Compiler, ErrorKind, Origin, Profile, Set};
 use reptile_columns::arrow::in_pool;
 
 use crate::arrow;
-use crate::captures::{self, Failed, Fields, Rows};
+use crate::captures::{self, CaptureColumns, CaptureRows, RejectedCapture};
 use crate::convert;
 use crate::robots::dialect_of;
 use crate::set::{PySet, mapped, open_set};
@@ -113,12 +113,12 @@ fn add_rows(
     mut arrays: Arrays,
     on_error: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let fields = Fields::of(arrays.field().data_type())?;
+    let fields = CaptureColumns::of(arrays.field().data_type())?;
     while let Some(array) = py.detach(|| arrays.next()) {
         let array = array.map_err(|error| arrow::raised(py, error))?;
-        let rows = py.detach(|| Rows::of(&fields, &array)).map_err(|error| convert::arrow_error(py, &error))?;
+        let rows = py.detach(|| CaptureRows::of(&fields, &array)).map_err(|error| convert::arrow_error(py, &error))?;
         for start in (0..array.len()).step_by(BATCH) {
-            let mut failed: Vec<Failed> = Vec::new();
+            let mut failed: Vec<RejectedCapture> = Vec::new();
             let batch = py.detach(|| {
                 let mut batch = Vec::with_capacity(BATCH);
                 for row in start..array.len().min(start + BATCH) {
@@ -252,18 +252,18 @@ fn add(
     batch: Vec<Capture>,
     on_error: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let mut failed: Vec<Failed> = Vec::new();
+    let mut failed: Vec<RejectedCapture> = Vec::new();
     let mut skipped = |origin: &Origin, error| failed.push((origin.to_string(), reptile_columns::text_of(&error)));
     py.detach(|| in_pool(|| compiler.add_all(batch, &mut skipped)));
     report(py, failed, on_error)
 }
 
 /// Passes captures that were left out to `on_error`, or raises an exception for the first one.
-fn report(py: Python<'_>, failed: Vec<Failed>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn report(py: Python<'_>, failed: Vec<RejectedCapture>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     for (origin, text) in failed {
         match on_error {
             Some(on_error) => drop(on_error.call1((origin, text))?),
-            None => return Err(convert::raised(py, convert::Kind::Other, format!("{origin}: {text}"))),
+            None => return Err(convert::raised(py, convert::ExceptionKind::Other, format!("{origin}: {text}"))),
         }
     }
     Ok(())

@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Dialect, MappedFile, Origin, Set, Verdict};
+use reptile::{Agent, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{Ask, Cache};
-use crate::convert::{self, Kind, raised};
+use crate::ask::{AgentCache, QueryOptions};
+use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::{self, PyExplanation};
 use crate::usage;
 
@@ -19,18 +19,18 @@ use crate::usage;
 #[pyclass(frozen, name = "Set", module = "reptile")]
 pub struct PySet {
     set: Set,
-    cache: Cache,
+    cache: AgentCache,
     /// The file, if any, and whether it is mapped.
     file: Option<(PathBuf, bool)>,
 }
 
 impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
-        PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
+        PySet { cache: AgentCache::new(Source::Set(set.clone())), set, file }
     }
 
     /// Returns the recently resolved crawlers.
-    pub fn cache(&self) -> &Cache {
+    pub fn cache(&self) -> &AgentCache {
         &self.cache
     }
 
@@ -63,7 +63,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, agent, url, exact, &Ask { at, scope })
+        self.cache.decide(py, agent, url, exact, &QueryOptions { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
@@ -79,7 +79,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, agent, url, exact, &Ask { at, scope })
+        self.cache.explain(py, agent, url, exact, &QueryOptions { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -292,7 +292,7 @@ impl PySet {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
         let Some((path, is_mapped)) = &self.file else {
             let text = "cannot pickle a set that is only in memory: compile it to a file (`path`)";
-            return Err(raised(py, Kind::Other, text.to_owned()));
+            return Err(raised(py, ExceptionKind::Other, text.to_owned()));
         };
         Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
     }
@@ -370,18 +370,5 @@ pub fn mapped(path: &Path) -> Result<Set, reptile::Error> {
 /// Returns the names of the dialects that ``compile`` and ``Robots`` accept.
 #[pyfunction]
 pub fn dialects() -> Vec<&'static str> {
-    DIALECTS.iter().copied().filter(|name| Dialect::from_name(name).is_some()).collect()
+    reptile::dialects::ALL.iter().map(|dialect| dialect.as_str()).collect()
 }
-
-/// The dialects; the library has no list of them.
-const DIALECTS: [&str; 9] = [
-    "google",
-    "google-lib",
-    "rfc9309",
-    "rfc9309-strict",
-    "yandex",
-    "yandex-2017",
-    "bing",
-    "koster-1994",
-    "koster-1996",
-];

@@ -59,34 +59,18 @@ pub enum Channel {
     License,
 }
 
+reptile_engine::named!(Channel, "a channel", name {
+    Robots => "robots",
+    Signal => "signal",
+    UsageHeader => "content-usage",
+    RobotsHeader => "x-robots-tag",
+    RobotsMeta => "meta-robots",
+    TdmHeader => "tdm-header",
+    TdmMeta => "tdm-meta",
+    License => "license",
+});
+
 impl Channel {
-    /// Every channel, in the order of columns.
-    pub const ALL: [Channel; 8] = [
-        Channel::Robots,
-        Channel::Signal,
-        Channel::UsageHeader,
-        Channel::RobotsHeader,
-        Channel::RobotsMeta,
-        Channel::TdmHeader,
-        Channel::TdmMeta,
-        Channel::License,
-    ];
-
-    /// Returns the channel's name in profiles and tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Channel::Robots => "robots",
-            Channel::Signal => "signal",
-            Channel::UsageHeader => "content-usage",
-            Channel::RobotsHeader => "x-robots-tag",
-            Channel::RobotsMeta => "meta-robots",
-            Channel::TdmHeader => "tdm-header",
-            Channel::TdmMeta => "tdm-meta",
-            Channel::License => "license",
-        }
-    }
-
     /// Returns whether the statements arrive with the page, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
@@ -120,28 +104,15 @@ pub enum Permission {
     Unavailable,
 }
 
+reptile_engine::words!(Permission, "a permission", name {
+    Allowed => "allowed",
+    Disallowed => "disallowed",
+    Unknown => "unknown",
+    NotApplicable => "not-applicable",
+    Unavailable => "unavailable",
+});
+
 impl Permission {
-    /// Every permission, by number.
-    pub const ALL: [Permission; 5] = [
-        Permission::Allowed,
-        Permission::Disallowed,
-        Permission::Unknown,
-        Permission::NotApplicable,
-        Permission::Unavailable,
-    ];
-
-    /// Returns the permission as a word for output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Permission::Allowed => "allowed",
-            Permission::Disallowed => "disallowed",
-            Permission::Unknown => "unknown",
-            Permission::NotApplicable => "not-applicable",
-            Permission::Unavailable => "unavailable",
-        }
-    }
-
     /// Returns the single verdict for a fetch and a use with this permission, like [`crate::usage::verdict_for`]. An
     /// unavailable use is never allowed: it is unknown, unless unknown uses are disallowed.
     ///
@@ -168,14 +139,6 @@ impl Permission {
     }
 }
 
-impl std::fmt::Display for Permission {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-reptile_engine::words!(Permission, "a permission", Permission::ALL, Permission::name);
-
 /// Maximum number of statements about a page. A page with more has unavailable rights.
 pub const MAX_STATEMENTS: usize = 64;
 
@@ -185,7 +148,7 @@ pub const MAX_STATEMENT_BYTES: usize = 8192;
 /// The statements that arrive with a page: a text for each header field or element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    all: Vec<Statement>,
+    all: Vec<PageStatement>,
     /// Whether the headers are missing, or too many or too long to be read.
     lacks_headers: bool,
     /// Whether the page's text is missing, or cannot be read.
@@ -194,7 +157,7 @@ pub struct Statements {
 
 /// One of a page's statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Statement {
+struct PageStatement {
     channel: Channel,
     /// A crawler's name, in an element that is not for all crawlers.
     name: Box<[u8]>,
@@ -214,7 +177,7 @@ impl Statements {
         if self.all.len() >= MAX_STATEMENTS || name.len() + text.len() > MAX_STATEMENT_BYTES {
             self.set_missing(!channel.is_in_text(), channel.is_in_text());
         } else {
-            self.all.push(Statement { channel, name: name.into(), text: text.into() });
+            self.all.push(PageStatement { channel, name: name.into(), text: text.into() });
         }
     }
 
