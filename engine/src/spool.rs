@@ -48,6 +48,7 @@ pub enum SectionBytes {
     Spooled {
         /// Number of bytes.
         len: u64,
+        /// The bytes' checksum.
         checksum: u64,
         /// The spool that holds the bytes.
         spool: Box<dyn Spool>,

@@ -87,19 +87,15 @@ pub unsafe extern "C" fn reptile_access(
 ) -> ReptileCode {
     let summary = summary.cast::<*mut OwnedSummary>();
     let work = || {
-        // SAFETY: `summary` is null or writable.
-        unsafe { border::clear(summary, "the summary") }?;
         // SAFETY: the agents are not freed during the call.
         let agent = unsafe { border::value(agents, "the agents") }?.agent(agent)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let found = in_pool(|| agent.access(url))?;
-        // SAFETY: `clear` has checked that `summary` is not null.
-        unsafe { border::give(summary, summarized(&found)) };
-        Ok(())
+        Ok(summarized(&found))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `summary` and `message` are null or writable.
+    unsafe { border::make(summary, "the summary", message, work) }
 }
 
 /// Frees a summary and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns

@@ -164,17 +164,32 @@ fn in_use<R>(question: impl FnOnce(&mut HashSet<(usize, TypeId)>) -> R) -> R {
     answer
 }
 
-/// Sets the caller's handle variable to null, so that a failed call leaves no handle.
+/// Runs the body of a call that makes a value. Moves the value to the heap and passes its handle to the caller, or null
+/// if there is no value or the call fails.
 ///
 /// # Safety
-/// `place` must be null or writable.
-pub(crate) unsafe fn clear<T>(place: *mut *mut T, what: &str) -> Result<(), Failure> {
-    if place.is_null() {
-        return Err(Failure::argument(format!("the variable for {what} is a null pointer")));
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is writable.
-    unsafe { place.write(std::ptr::null_mut()) };
-    Ok(())
+/// `place` and `message` must be null or writable.
+pub(crate) unsafe fn make<T: 'static, V: Into<Option<T>>>(
+    place: *mut *mut T,
+    what: &str,
+    message: *mut *mut c_char,
+    work: impl FnOnce() -> Result<V, Failure>,
+) -> ReptileCode {
+    let work = || {
+        if place.is_null() {
+            return Err(Failure::argument(format!("the variable for {what} is a null pointer")));
+        }
+        // SAFETY: it is not null, so the caller guarantees that it is writable.
+        unsafe { place.write(std::ptr::null_mut()) };
+        let Some(value) = work()?.into() else { return Ok(()) };
+        let handle = Box::into_raw(Box::new(value));
+        in_use(|handles| handles.insert((handle.addr(), TypeId::of::<T>())));
+        // SAFETY: as above.
+        unsafe { place.write(handle) };
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
 }
 
 /// Writes a value to the caller's variable, without dropping the old one.
@@ -188,17 +203,6 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), F
     // SAFETY: it is not null, so the caller guarantees that it is writable.
     unsafe { place.write(value) };
     Ok(())
-}
-
-/// Moves a value to the heap and passes its handle to the caller.
-///
-/// # Safety
-/// `place` must be writable.
-pub(crate) unsafe fn give<T: 'static>(place: *mut *mut T, value: T) {
-    let handle = Box::into_raw(Box::new(value));
-    in_use(|handles| handles.insert((handle.addr(), TypeId::of::<T>())));
-    // SAFETY: the caller guarantees that `place` is writable.
-    unsafe { place.write(handle) };
 }
 
 /// Frees a handle and sets the caller's variable to null. A null variable or a null handle is ignored.

@@ -10,7 +10,7 @@ use reptile::{CompiledSet, Compiler, Origin, Parser, Profile, Truncation, captur
 use reptile_columns::{Source, arrow::in_pool};
 
 use crate::border::{self, Failure, ReptileCode, Versioned, call};
-use crate::set::{ReptileSet, at, dialect_named, make, path_of};
+use crate::set::{ReptileSet, at, dialect_named, path_of};
 
 /// Flag for `reptile_compiler_options`: compiles a set by time. It keeps every capture, so that `reptile_decide_at` can
 /// decide by the rules that were active at a time. Each capture takes 44 bytes plus its rules. An origin may have up to
@@ -167,8 +167,6 @@ pub unsafe extern "C" fn reptile_compiler_new(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `compiler` is null or writable.
-        unsafe { border::clear(compiler, "the compiler") }?;
         // SAFETY: if they are not null, the options have as many bytes as they say.
         let options = (!options.is_null()).then(|| unsafe { border::versioned(options, "the options") }).transpose()?;
         let made = match &options {
@@ -179,12 +177,10 @@ pub unsafe extern "C" fn reptile_compiler_new(
         let has_memory_limit = options.is_some_and(|options| options.memory > 0);
         let parser = made.parser();
         let state = Mutex::new(CompilerState::Adding(Box::new(made)));
-        // SAFETY: `clear` has checked that `compiler` is not null.
-        unsafe { border::give(compiler, ReptileCompiler { parser, has_memory_limit, state }) };
-        Ok(())
+        Ok(ReptileCompiler { parser, has_memory_limit, state })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `compiler` and `message` are null or writable.
+    unsafe { border::make(compiler, "the compiler", message, work) }
 }
 
 /// # Safety
@@ -370,16 +366,13 @@ pub unsafe extern "C" fn reptile_compiler_finish_set(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        let finish = || {
-            // SAFETY: the compiler is not freed during the call.
-            let compiler = unsafe { border::value(compiler, "the compiler") }?;
-            compiler.compiled(|compiled| Ok(Source::Set(reptile::Set::from_bytes(compiled.to_bytes())?)))
-        };
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, finish) }
+        // SAFETY: the compiler is not freed during the call.
+        let compiler = unsafe { border::value(compiler, "the compiler") }?;
+        let source = |compiled: &CompiledSet| Ok(Source::Set(reptile::Set::from_bytes(compiled.to_bytes())?));
+        Ok(ReptileSet { source: compiler.compiled(source)? })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Frees a compiler and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Sets from

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use reptile::{Group, RuleKind};
 
 use crate::agents::ReptileAgents;
-use crate::border::{self, ReptileCode, call, with_nul};
+use crate::border::{self, ReptileCode, with_nul};
 use crate::decide::ReptileVerdict;
 
 /// Why the crawler obeys its group.
@@ -119,21 +119,16 @@ unsafe fn explain_one(
 ) -> ReptileCode {
     let explanation = explanation.cast::<*mut OwnedExplanation>();
     let work = || {
-        // SAFETY: `explanation` is null or writable.
-        unsafe { border::clear(explanation, "the explanation") }?;
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
         let agent = agents.agent(agent)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let (found, stand_in) = agents.scope.explain(agent, url, time)?;
-        let explained = explained(&found, stand_in.as_deref());
-        // SAFETY: `clear` has checked that `explanation` is not null.
-        unsafe { border::give(explanation, explained) };
-        Ok(())
+        Ok(explained(&found, stand_in.as_deref()))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `explanation` and `message` are null or writable.
+    unsafe { border::make(explanation, "the explanation", message, work) }
 }
 
 /// Frees an explanation and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored.

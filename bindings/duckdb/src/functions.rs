@@ -41,8 +41,16 @@ pub enum FunctionKind {
 }
 
 /// Every function. DuckDB keeps pointers to these.
-static KINDS: [FunctionKind; 8] =
-    [FunctionKind::Verdict, FunctionKind::Allowed, FunctionKind::Explain, FunctionKind::Verdicts, FunctionKind::Mask, FunctionKind::Refused, FunctionKind::Access, FunctionKind::Usage];
+static KINDS: [FunctionKind; 8] = [
+    FunctionKind::Verdict,
+    FunctionKind::Allowed,
+    FunctionKind::Explain,
+    FunctionKind::Verdicts,
+    FunctionKind::Mask,
+    FunctionKind::Refused,
+    FunctionKind::Access,
+    FunctionKind::Usage,
+];
 
 impl FunctionKind {
     /// Returns the function's name.
@@ -61,7 +69,14 @@ impl FunctionKind {
 
     /// Returns whether the function takes one crawler rather than a list.
     pub fn is_about_one(self) -> bool {
-        matches!(self, FunctionKind::Verdict | FunctionKind::Allowed | FunctionKind::Explain | FunctionKind::Access | FunctionKind::Usage)
+        matches!(
+            self,
+            FunctionKind::Verdict
+                | FunctionKind::Allowed
+                | FunctionKind::Explain
+                | FunctionKind::Access
+                | FunctionKind::Usage
+        )
     }
 
     /// Returns the arguments after the crawlers, and how many of them are required.
@@ -83,12 +98,14 @@ impl FunctionKind {
     /// Returns the columns that the function needs.
     pub fn columns(self) -> &'static [Column] {
         match self {
-            FunctionKind::Verdict | FunctionKind::Allowed | FunctionKind::Verdicts | FunctionKind::Access => &[Column::Verdict],
+            FunctionKind::Verdict | FunctionKind::Allowed | FunctionKind::Verdicts | FunctionKind::Access => {
+                &[Column::Verdict]
+            }
             FunctionKind::Explain => &[
                 Column::Verdict,
                 Column::Line,
                 Column::Rule,
-                Column::DeciderRows,
+                Column::Group,
                 Column::Reason,
                 Column::Ruleset,
                 Column::CaptureTime,
@@ -270,7 +287,9 @@ fn write(kind: FunctionKind, output: &Output, group: &DeciderRows, decided: &Rec
     let rows = &group.rows;
     let first = || decided.columns().first().ok_or("internal error, please report it: no column");
     match kind {
-        FunctionKind::Verdict | FunctionKind::Mask | FunctionKind::Refused | FunctionKind::Usage => output.write(rows, first()?),
+        FunctionKind::Verdict | FunctionKind::Mask | FunctionKind::Refused | FunctionKind::Usage => {
+            output.write(rows, first()?)
+        }
         FunctionKind::Allowed => output.write_allowed(rows, first()?),
         FunctionKind::Explain | FunctionKind::Access => output.write_structs(rows, decided.columns()),
         FunctionKind::Verdicts => {

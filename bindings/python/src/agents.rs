@@ -80,16 +80,14 @@ impl PyAgent {
 
     /// Returns how many seconds the crawler should wait between two fetches from a URL's origin, or None if no line
     /// that counts in the dialect says so.
-    fn crawl_delay(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        let delay = convert::with_bytes(url, |url| self.agent.crawl_delay(url))?;
-        Ok(delay.map_err(|error| convert::library_error(py, error))?.map(|delay| delay.as_secs_f64()))
+    fn crawl_delay(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        Ok(convert::query(url, |url| self.agent.crawl_delay(url))?.map(|delay| delay.as_secs_f64()))
     }
 
     /// Returns the lines of the origin's robots.txt that decide no URL and apply to this crawler: a list of
     /// dictionaries with ``kind``, ``key``, ``value``, ``line``, and whether the line ``counts`` in the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let found = convert::with_bytes(url, |url| self.agent.directives(url))?;
-        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+        lines::directives(py, &convert::query(url, |url| self.agent.directives(url))?)
     }
 
     /// Returns the website's preference for each of ``uses``, such as ``"train-ai"``: a dictionary with the values
@@ -116,8 +114,7 @@ impl PyAgent {
     /// Returns the lines that state the preferences for a page, with the keys of ``directives``: the
     /// ``Content-Usage`` lines with the longest matching path, and the ``Content-Signal`` lines for this crawler.
     fn usage_lines<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let found = convert::with_bytes(url, |url| self.agent.usage_lines(url))?;
-        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+        lines::directives(py, &convert::query(url, |url| self.agent.usage_lines(url))?)
     }
 
     /// Compares the paths of any length that a URL's origin allows this crawler and another one. The other crawler may
@@ -213,8 +210,7 @@ impl PyAgents {
             return self.agents.iter().map(|agent| decide(py, agent, url, &QueryOptions { at, scope })).collect();
         }
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        let decided = convert::with_bytes(url, |url| self.agents.decide(url, &mut verdicts))?;
-        decided.map_err(|error| convert::library_error(py, error))?;
+        convert::query(url, |url| self.agents.decide(url, &mut verdicts))?;
         verdicts.into_iter().map(|verdict| convert::verdict(py, verdict)).collect()
     }
 

@@ -28,11 +28,11 @@ pub fn decide(
     ask: &QueryOptions<'_, '_>,
 ) -> PyResult<Py<PyAny>> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let decided = convert::with_bytes(url, |url| match (scope, at) {
+    let decided = convert::query(url, |url| match (scope, at) {
         (Scope::Origin, None) => agent.decide(url),
         _ => scope.decide(agent, url, at),
     })?;
-    convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    convert::verdict(py, decided)
 }
 
 /// Returns a crawler's verdict for a URL with its reasons.
@@ -43,8 +43,7 @@ pub fn explain(
     ask: &QueryOptions<'_, '_>,
 ) -> PyResult<PyExplanation> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let explained = convert::with_bytes(url, |url| scope.explain(agent, url, at))?;
-    let (explained, origin) = explained.map_err(|error| convert::library_error(py, error))?;
+    let (explained, origin) = convert::query(url, |url| scope.explain(agent, url, at))?;
     Ok(PyExplanation::new(&explained, origin))
 }
 
@@ -80,15 +79,14 @@ impl AgentCache {
     }
 
     /// Returns the crawler that sends a `User-Agent` header.
-    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
-        let found = convert::with_bytes(header, |header| match &self.source {
+    pub fn agent_of_header(&self, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
+        convert::query(header, |header| match &self.source {
             Source::Set(set) => match self.headers.get() {
                 Some(headers) => headers.agent(header),
                 None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
             },
             Source::Robots(robots) => robots.agent_of_header(header),
-        })?;
-        found.map_err(|error| convert::library_error(py, error))
+        })
     }
 
     /// Resolves a crawler whose name is used as it is.
@@ -118,27 +116,5 @@ impl AgentCache {
         }
         cached.insert(key, agent.clone());
         Ok(agent)
-    }
-
-    pub fn decide(
-        &self,
-        py: Python<'_>,
-        agent: &str,
-        url: &Bound<'_, PyAny>,
-        exact: bool,
-        ask: &QueryOptions<'_, '_>,
-    ) -> PyResult<Py<PyAny>> {
-        decide(py, &*self.agent(py, agent, exact)?, url, ask)
-    }
-
-    pub fn explain(
-        &self,
-        py: Python<'_>,
-        agent: &str,
-        url: &Bound<'_, PyAny>,
-        exact: bool,
-        ask: &QueryOptions<'_, '_>,
-    ) -> PyResult<PyExplanation> {
-        explain(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 }

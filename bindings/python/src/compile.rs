@@ -288,8 +288,7 @@ fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {
 
 fn with_url(py: Python<'_>, url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
     let body = body.map(|body| convert::with_bytes(body, <[u8]>::to_vec)).transpose()?;
-    let capture = convert::with_bytes(url, |url| Capture::without_body(url))?;
-    let mut capture = capture.map_err(|error| convert::library_error(py, error))?;
+    let mut capture = convert::query(url, |url| Capture::without_body(url))?;
     capture.body = body;
     Ok(capture)
 }

@@ -199,6 +199,11 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
     }
 }
 
+/// Passes a text's bytes to the library, and converts its error to an exception.
+pub fn query<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> Result<R, reptile::Error>) -> PyResult<R> {
+    with_bytes(text, work)?.map_err(|error| library_error(text.py(), error))
+}
+
 /// The times that a set can store: from the first second of the year 1 to the last second of 9999.
 const TIMES: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 

@@ -7,7 +7,7 @@ use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
 use crate::agents::{PyAgent, PyAgents};
-use crate::ask::{AgentCache, QueryOptions};
+use crate::ask::{AgentCache, QueryOptions, decide, explain};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
 
@@ -56,13 +56,13 @@ impl PyRobots {
     /// Returns the verdict for a URL or a path.
     #[pyo3(signature = (agent, url, *, exact=false))]
     fn decide(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, agent, url, exact, &ASK)
+        decide(py, &*self.cache.agent(py, agent, exact)?, url, &ASK)
     }
 
     /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (agent, url, *, exact=false))]
     fn explain(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, agent, url, exact, &ASK)
+        explain(py, &*self.cache.agent(py, agent, exact)?, url, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
@@ -86,7 +86,7 @@ impl PyRobots {
 
     /// Returns the crawler that sends a ``User-Agent`` header, or None; see ``Set.agent_of_header``.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
-        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        let found = slf.get().cache.agent_of_header(header)?;
         Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 

@@ -10,7 +10,7 @@ use reptile_columns::{Source, arrow::in_pool};
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{AgentCache, QueryOptions};
+use crate::ask::{AgentCache, QueryOptions, decide, explain};
 use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::{self, PyExplanation};
 use crate::usage;
@@ -63,7 +63,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, agent, url, exact, &QueryOptions { at, scope })
+        decide(py, &*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
@@ -79,7 +79,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, agent, url, exact, &QueryOptions { at, scope })
+        explain(py, &*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -183,7 +183,7 @@ impl PySet {
     ///
     /// Takes some microseconds for each header.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
-        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        let found = slf.get().cache.agent_of_header(header)?;
         Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 
@@ -219,8 +219,7 @@ impl PySet {
 
     /// Returns the URLs of the sitemaps in the robots.txt of a URL's origin, or None if no robots.txt is known for it.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-        let site = convert::with_bytes(url, |url| self.set.site(url))?;
-        let site = site.map_err(|error| convert::library_error(py, error))?;
+        let site = convert::query(url, |url| self.set.site(url))?;
         let text = |sitemap: &[u8]| String::from_utf8_lossy(sitemap).into_owned();
         Ok(site.map(|site| site.sitemaps().map(text).collect()))
     }
@@ -228,8 +227,7 @@ impl PySet {
     /// Returns the lines in the robots.txt of a URL's origin that decide no URL, in the form of ``Agent.directives``,
     /// or None if no robots.txt is known for it.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
-        let site = convert::with_bytes(url, |url| self.set.site(url))?;
-        let site = site.map_err(|error| convert::library_error(py, error))?;
+        let site = convert::query(url, |url| self.set.site(url))?;
         site.map(|site| explain::directives(py, &site.directives)).transpose()
     }
 
@@ -278,8 +276,7 @@ impl PySet {
     /// in any set.
     fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let anyone = self.cache.agent(py, "*", true)?;
-        let verdict = convert::with_bytes(url, |url| anyone.decide(url))?;
-        let verdict = verdict.map_err(|error| convert::library_error(py, error))?;
+        let verdict = convert::query(url, |url| anyone.decide(url))?;
         Ok(!matches!(verdict, Verdict::Unknown | Verdict::Invalid))
     }
 
@@ -340,10 +337,8 @@ impl PyOrigins {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let next = self.origins.lock().unwrap_or_else(PoisonError::into_inner).next();
-        match next.transpose() {
-            Ok(origin) => Ok(origin.map(|origin| origin.to_string())),
-            Err(error) => Err(convert::library_error(py, error)),
-        }
+        let next = next.transpose().map_err(|error| convert::library_error(py, error))?;
+        Ok(next.map(|origin| origin.to_string()))
     }
 }
 

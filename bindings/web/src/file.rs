@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use reptile::contents;
 use reptile::crawlers::Resolved;
 use reptile::dialects::{ALL, DEFAULT};
-use reptile::explain::{ChosenBy, Phrases, ExplainedFile, DecidingReason};
+use reptile::explain::{ChosenBy, DecidingReason, ExplainedFile, Phrases};
 use reptile::prove::{Assertions, Options, Outcome, Proof};
 use reptile::reason::Witness;
 use reptile::urls::path_at_any_origin;

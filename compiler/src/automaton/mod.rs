@@ -44,7 +44,7 @@ mod wildcard;
 
 pub use bounds::TooManySteps;
 pub(crate) use bounds::{check_file, has_few_steps};
-pub use recompile::{Recompiled, recompile, recompile_each};
+pub use recompile::{Recompiled, recompile};
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
