@@ -21,7 +21,7 @@ use crate::sets::{self, Decider, OpenSet, Query};
 
 /// A function's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FunctionKind {
+pub enum Function {
     /// `robots_verdict`: a crawler's verdict.
     Verdict,
     /// `robots_allowed`: whether a crawler may fetch the URL; null if that is unknown.
@@ -41,50 +41,43 @@ pub enum FunctionKind {
 }
 
 /// Every function. DuckDB keeps pointers to these.
-static KINDS: [FunctionKind; 8] = [
-    FunctionKind::Verdict,
-    FunctionKind::Allowed,
-    FunctionKind::Explain,
-    FunctionKind::Verdicts,
-    FunctionKind::Mask,
-    FunctionKind::Refused,
-    FunctionKind::Access,
-    FunctionKind::Usage,
+static KINDS: [Function; 8] = [
+    Function::Verdict,
+    Function::Allowed,
+    Function::Explain,
+    Function::Verdicts,
+    Function::Mask,
+    Function::Refused,
+    Function::Access,
+    Function::Usage,
 ];
 
-impl FunctionKind {
+impl Function {
     /// Returns the function's name.
     pub fn name(self) -> &'static str {
         match self {
-            FunctionKind::Verdict => "robots_verdict",
-            FunctionKind::Allowed => "robots_allowed",
-            FunctionKind::Explain => "robots_explain",
-            FunctionKind::Verdicts => "robots_verdicts",
-            FunctionKind::Mask => "robots_mask",
-            FunctionKind::Refused => "robots_refused",
-            FunctionKind::Access => "robots_access",
-            FunctionKind::Usage => "robots_usage",
+            Function::Verdict => "robots_verdict",
+            Function::Allowed => "robots_allowed",
+            Function::Explain => "robots_explain",
+            Function::Verdicts => "robots_verdicts",
+            Function::Mask => "robots_mask",
+            Function::Refused => "robots_refused",
+            Function::Access => "robots_access",
+            Function::Usage => "robots_usage",
         }
     }
 
     /// Returns whether the function takes one crawler rather than a list.
     pub fn is_about_one(self) -> bool {
-        matches!(
-            self,
-            FunctionKind::Verdict
-                | FunctionKind::Allowed
-                | FunctionKind::Explain
-                | FunctionKind::Access
-                | FunctionKind::Usage
-        )
+        matches!(self, Function::Verdict | Function::Allowed | Function::Explain | Function::Access | Function::Usage)
     }
 
     /// Returns the arguments after the crawlers, and how many of them are required.
     fn options(self) -> (&'static [TypeId], usize) {
         match self {
-            FunctionKind::Access => (&[], 0),
+            Function::Access => (&[], 0),
             // The use, the lines and the vocabulary.
-            FunctionKind::Usage => (&[TypeId::Varchar; 3], 1),
+            Function::Usage => (&[TypeId::Varchar; 3], 1),
             // The scope and `exact`.
             _ => (&[TypeId::Varchar, TypeId::Boolean], 0),
         }
@@ -98,10 +91,8 @@ impl FunctionKind {
     /// Returns the columns that the function needs.
     pub fn columns(self) -> &'static [Column] {
         match self {
-            FunctionKind::Verdict | FunctionKind::Allowed | FunctionKind::Verdicts | FunctionKind::Access => {
-                &[Column::Verdict]
-            }
-            FunctionKind::Explain => &[
+            Function::Verdict | Function::Allowed | Function::Verdicts | Function::Access => &[Column::Verdict],
+            Function::Explain => &[
                 Column::Verdict,
                 Column::Line,
                 Column::Rule,
@@ -110,17 +101,17 @@ impl FunctionKind {
                 Column::Ruleset,
                 Column::CaptureTime,
             ],
-            FunctionKind::Mask => &[Column::Mask],
-            FunctionKind::Refused => &[Column::Refused],
-            FunctionKind::Usage => &[],
+            Function::Mask => &[Column::Mask],
+            Function::Refused => &[Column::Refused],
+            Function::Usage => &[],
         }
     }
 
     fn result(self) -> Result<LogicalType, LogicalTypeError> {
         Ok(match self {
-            FunctionKind::Verdict | FunctionKind::Usage => LogicalType::try_new(TypeId::Varchar)?,
-            FunctionKind::Allowed => LogicalType::try_new(TypeId::Boolean)?,
-            FunctionKind::Explain => LogicalType::try_struct_type(&[
+            Function::Verdict | Function::Usage => LogicalType::try_new(TypeId::Varchar)?,
+            Function::Allowed => LogicalType::try_new(TypeId::Boolean)?,
+            Function::Explain => LogicalType::try_struct_type(&[
                 ("verdict", TypeId::Varchar),
                 ("line", TypeId::UInteger),
                 ("rule", TypeId::Varchar),
@@ -129,10 +120,10 @@ impl FunctionKind {
                 ("ruleset", TypeId::UInteger),
                 ("capture_time", TypeId::TimestampTz),
             ])?,
-            FunctionKind::Verdicts => LogicalType::try_map(TypeId::Varchar, TypeId::Varchar)?,
-            FunctionKind::Mask => LogicalType::try_new(TypeId::UBigInt)?,
-            FunctionKind::Refused => LogicalType::try_list(TypeId::Varchar)?,
-            FunctionKind::Access => LogicalType::try_struct_type(&[
+            Function::Verdicts => LogicalType::try_map(TypeId::Varchar, TypeId::Varchar)?,
+            Function::Mask => LogicalType::try_new(TypeId::UBigInt)?,
+            Function::Refused => LogicalType::try_list(TypeId::Varchar)?,
+            Function::Access => LogicalType::try_struct_type(&[
                 ("access", TypeId::Varchar),
                 ("group", TypeId::Varchar),
                 ("allow_rules", TypeId::UInteger),
@@ -181,7 +172,7 @@ quack_rs::scalar_callback!(call, |info, input, output| {
     // SAFETY: DuckDB passes a valid pointer.
     let info = unsafe { ScalarFunctionInfo::new(info) };
     // SAFETY: each form has this pointer.
-    let kind = unsafe { info.get_extra_info() }.cast_const().cast::<FunctionKind>();
+    let kind = unsafe { info.get_extra_info() }.cast_const().cast::<Function>();
     // SAFETY: `overload` sets it to an element of `KINDS`.
     let kind = unsafe { *kind };
     if let Err(message) = decide(kind, input, output) {
@@ -196,14 +187,14 @@ struct DeciderRows {
 }
 
 /// Decides a chunk of rows.
-fn decide(kind: FunctionKind, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
+fn decide(kind: Function, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
     // SAFETY: the chunk has the types of `overload`, and DuckDB flattens it.
     let arguments = unsafe { Arguments::of(chunk, !kind.is_about_one(), kind.max_texts()) };
     // SAFETY: DuckDB passes a flat vector of the function's type, with room for the chunk's rows.
     let output = unsafe { Output::of(output, arguments.rows()) };
     let (groups, nulls) = groups(kind, &arguments)?;
     for group in groups {
-        if kind == FunctionKind::Access {
+        if kind == Function::Access {
             write_access(&output, &group, &arguments)?;
             continue;
         }
@@ -219,7 +210,7 @@ fn decide(kind: FunctionKind, chunk: duckdb_data_chunk, output: duckdb_vector) -
 }
 
 /// Groups rows by their arguments other than the URL. Also returns the rows where one of these is null.
-fn groups(kind: FunctionKind, arguments: &Arguments) -> Result<(Vec<DeciderRows>, Vec<usize>), String> {
+fn groups(kind: Function, arguments: &Arguments) -> Result<(Vec<DeciderRows>, Vec<usize>), String> {
     let (mut groups, mut nulls): (Vec<DeciderRows>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut open: HashMap<&[u8], Arc<OpenSet>> = HashMap::new();
     let mut places: HashMap<RowChoice<'_>, usize> = HashMap::new();
@@ -258,13 +249,13 @@ fn groups(kind: FunctionKind, arguments: &Arguments) -> Result<(Vec<DeciderRows>
 }
 
 /// Returns the query of a function with these arguments.
-fn query(kind: FunctionKind, choice: &RowChoice<'_>) -> Result<Query, String> {
+fn query(kind: Function, choice: &RowChoice<'_>) -> Result<Query, String> {
     let (columns, is_about_one) = (kind.columns(), kind.is_about_one());
     let (names, is_exact) = (choice.names.clone(), choice.is_exact);
     let mut query =
         Query { columns, is_about_one, names, scope: Scope::default(), usage: UsageOptions::default(), is_exact };
     let mut options = choice.options.iter().copied();
-    if kind == FunctionKind::Usage {
+    if kind == Function::Usage {
         let text = |option: &[u8]| String::from_utf8_lossy(option).into_owned();
         let usage = &mut query.usage;
         usage.uses.extend(options.next().map(text));
@@ -283,16 +274,14 @@ fn scope_of(name: &[u8]) -> Result<Scope, String> {
 }
 
 /// Writes a group's rows.
-fn write(kind: FunctionKind, output: &Output, group: &DeciderRows, decided: &RecordBatch) -> Result<(), String> {
+fn write(kind: Function, output: &Output, group: &DeciderRows, decided: &RecordBatch) -> Result<(), String> {
     let rows = &group.rows;
     let first = || decided.columns().first().ok_or("internal error, please report it: no column");
     match kind {
-        FunctionKind::Verdict | FunctionKind::Mask | FunctionKind::Refused | FunctionKind::Usage => {
-            output.write(rows, first()?)
-        }
-        FunctionKind::Allowed => output.write_allowed(rows, first()?),
-        FunctionKind::Explain | FunctionKind::Access => output.write_structs(rows, decided.columns()),
-        FunctionKind::Verdicts => {
+        Function::Verdict | Function::Mask | Function::Refused | Function::Usage => output.write(rows, first()?),
+        Function::Allowed => output.write_allowed(rows, first()?),
+        Function::Explain | Function::Access => output.write_structs(rows, decided.columns()),
+        Function::Verdicts => {
             let verdict = |name: &str| name.strip_suffix(":verdict").unwrap_or(name).to_owned();
             let names: Vec<String> = decided.schema().fields().iter().map(|field| verdict(field.name())).collect();
             output.write_maps(rows, &names, decided.columns())
