@@ -57,14 +57,8 @@ impl PyAgent {
 
     /// Returns the verdict for a URL with its reasons; ``at`` and ``scope`` are as in ``decide``.
     #[pyo3(signature = (url, *, at=None, scope="origin"))]
-    fn explain(
-        &self,
-        py: Python<'_>,
-        url: &Bound<'_, PyAny>,
-        at: Option<&Bound<'_, PyAny>>,
-        scope: &str,
-    ) -> PyResult<PyExplanation> {
-        explain(py, &self.agent, url, &QueryOptions { at, scope })
+    fn explain(&self, url: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>, scope: &str) -> PyResult<PyExplanation> {
+        explain(&self.agent, url, &QueryOptions { at, scope })
     }
 
     /// Returns the crawler's access to a URL's origin, over all its paths: an ``Access`` with the values of

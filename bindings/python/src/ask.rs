@@ -36,12 +36,7 @@ pub fn decide(
 }
 
 /// Returns a crawler's verdict for a URL with its reasons.
-pub fn explain(
-    py: Python<'_>,
-    agent: &Agent,
-    url: &Bound<'_, PyAny>,
-    ask: &QueryOptions<'_, '_>,
-) -> PyResult<PyExplanation> {
+pub fn explain(agent: &Agent, url: &Bound<'_, PyAny>, ask: &QueryOptions<'_, '_>) -> PyResult<PyExplanation> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
     let (explained, origin) = convert::query(url, |url| scope.explain(agent, url, at))?;
     Ok(PyExplanation::new(&explained, origin))

@@ -92,7 +92,7 @@ fn add_items(
     let mut batch = Vec::with_capacity(BATCH);
     for item in items.try_iter()? {
         let item = item?;
-        match (capture(py, &item), on_error) {
+        match (capture(&item), on_error) {
             (Ok(capture), _) => batch.push(capture),
             (Err(error), Some(on_error)) if convert::is_raised(py, &error) => {
                 on_error.call1((url_of(&item)?, error.value(py).str()?))?;
@@ -275,30 +275,30 @@ fn url_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
     convert::with_bytes(&url, |url| String::from_utf8_lossy(url).into_owned())
 }
 
-fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {
+fn capture(item: &Bound<'_, PyAny>) -> PyResult<Capture> {
     if let Ok(fields) = item.cast::<PyDict>() {
-        return of_fields(py, fields);
+        return of_fields(fields);
     }
     let Ok((url, body)) = item.cast::<PyTuple>().map_or_else(|_| item.extract(), |pair| pair.extract()) else {
         return Err(PyTypeError::new_err("a capture must be a pair of URL and body, or a dictionary"));
     };
     let (url, body): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (url, body);
-    with_url(py, &url, Some(&body))
+    with_url(&url, Some(&body))
 }
 
-fn with_url(py: Python<'_>, url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
+fn with_url(url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
     let body = body.map(|body| convert::with_bytes(body, <[u8]>::to_vec)).transpose()?;
     let mut capture = convert::query(url, |url| Capture::without_body(url))?;
     capture.body = body;
     Ok(capture)
 }
 
-fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
+fn of_fields(fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
     let field = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
         Ok(fields.get_item(name)?.filter(|value| !value.is_none()))
     };
     let url = field("url")?.ok_or_else(|| PyValueError::new_err("a capture without url"))?;
-    let mut capture = with_url(py, &url, field("body")?.as_ref())?;
+    let mut capture = with_url(&url, field("body")?.as_ref())?;
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_none()) {
         match name.extract::<&str>()? {
             "url" | "body" => {}

@@ -62,7 +62,7 @@ impl PyRobots {
     /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (agent, url, *, exact=false))]
     fn explain(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyExplanation> {
-        explain(py, &*self.cache.agent(py, agent, exact)?, url, &ASK)
+        explain(&*self.cache.agent(py, agent, exact)?, url, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.

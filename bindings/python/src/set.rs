@@ -79,7 +79,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        explain(py, &*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
+        explain(&*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -218,7 +218,7 @@ impl PySet {
     }
 
     /// Returns the URLs of the sitemaps in the robots.txt of a URL's origin, or None if no robots.txt is known for it.
-    fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    fn sitemaps(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         let site = convert::query(url, |url| self.set.site(url))?;
         let text = |sitemap: &[u8]| String::from_utf8_lossy(sitemap).into_owned();
         Ok(site.map(|site| site.sitemaps().map(text).collect()))
