@@ -16,7 +16,7 @@ use reptile_compiler::body::parse;
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::once::decide_once;
-use reptile_compiler::oracle::Answer;
+use reptile_compiler::oracle::OracleAnswer;
 use reptile_compiler::set::{Prepared, prepare};
 use reptile_engine::url::{Origin, split};
 use reptile_engine::verdict::Verdict;
@@ -136,7 +136,7 @@ fn question(name: &str) -> Question {
 #[library_benchmark(setup = question)]
 #[bench::small("small")]
 #[bench::wildcards("wildcards")]
-fn decide_one(question: Question) -> Answer {
+fn decide_one(question: Question) -> OracleAnswer {
     let (case, agent, url) = question;
     decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url)).unwrap()
 }

@@ -14,7 +14,7 @@ use crate::body::{DiagnosticKind, RawDirective, RawRule, Visitor, read};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, GroupChoice};
 use crate::limits::MAX_ONCE_STEPS;
-use crate::oracle::Answer;
+use crate::oracle::OracleAnswer;
 use crate::rules::groups::{Named, named};
 use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
@@ -40,7 +40,7 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 /// assert_eq!((answer.allowed, answer.line), (true, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<Answer, TooLarge> {
+pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<OracleAnswer, TooLarge> {
     decide_path_once(body, dialect, agent, &path_of(url))
 }
 
@@ -48,8 +48,13 @@ pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8])
 ///
 /// # Errors
 /// The errors of [`decide_once`].
-pub fn decide_path_once(body: &[u8], dialect: &Dialect, agent: &Resolved, path: &Path<'_>) -> Result<Answer, TooLarge> {
-    const ALLOWED: Answer = Answer { allowed: true, line: 0 };
+pub fn decide_path_once(
+    body: &[u8],
+    dialect: &Dialect,
+    agent: &Resolved,
+    path: &Path<'_>,
+) -> Result<OracleAnswer, TooLarge> {
+    const ALLOWED: OracleAnswer = OracleAnswer { allowed: true, line: 0 };
     path.with(|path| {
         let path = &*dialect.normal_form.path(path);
         if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
@@ -63,8 +68,8 @@ pub fn decide_path_once(body: &[u8], dialect: &Dialect, agent: &Resolved, path: 
             return Err(TooLarge { what: "steps to try each rule of a file on one URL", limit, found });
         }
         Ok(match (question.best, question.empty) {
-            (Some((_, kind, line)), _) => Answer { allowed: kind == RuleKind::Allow, line },
-            (None, Some((_, line))) => Answer { allowed: true, line },
+            (Some((_, kind, line)), _) => OracleAnswer { allowed: kind == RuleKind::Allow, line },
+            (None, Some((_, line))) => OracleAnswer { allowed: true, line },
             (None, None) => ALLOWED,
         })
     })

@@ -19,7 +19,7 @@ use crate::usage::Statement;
 
 /// The oracle's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct OracleAnswer {
     /// Whether the URL may be fetched.
     pub allowed: bool,
     /// The line of the rule that decided, or 0.
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 /// The answer if no rule matches.
-const ALLOWED: Answer = Answer { allowed: true, line: 0 };
+const ALLOWED: OracleAnswer = OracleAnswer { allowed: true, line: 0 };
 
 /// Decides whether the crawler named `agent` in this dialect may fetch `url` according to the file `body`, and returns
 /// the line that decided.
@@ -35,13 +35,13 @@ const ALLOWED: Answer = Answer { allowed: true, line: 0 };
 /// Source: google/robotstxt, `RobotsMatcher`, for that library's behavior; the dialect's switches for the others. Takes
 /// time proportional to the body length times the path length.
 #[must_use]
-pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answer {
+pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> OracleAnswer {
     decide_for(body, dialect, &of_name(agent, dialect), url)
 }
 
 /// Decides like [`decide`], for an agent with known product tokens.
 #[must_use]
-pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
+pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> OracleAnswer {
     let arena = Bump::new();
     let robots = parse(body, dialect, &arena);
     let path = path_of(url).to_vec();
@@ -49,13 +49,13 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     if dialect.robots_txt_always_allowed && *path == *b"/robots.txt" {
         return ALLOWED;
     }
-    let matching: Vec<Match> = choose(&robots, dialect, agent)
+    let matching: Vec<RuleMatch> = choose(&robots, dialect, agent)
         .groups
         .into_iter()
         .flat_map(|group| robots.groups[group].rules)
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
-    let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
+    let (empty, matching): (Vec<RuleMatch>, Vec<RuleMatch>) = matching.into_iter().partition(|found| found.is_empty);
     // The first of the best rules decides; line numbers follow file order.
     let best = match dialect.order {
         Order::FileOrder => matching.iter().min_by_key(|found| found.line),
@@ -64,13 +64,13 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
         }
     };
     if let Some(best) = best {
-        return Answer { allowed: best.kind == RuleKind::Allow, line: best.line };
+        return OracleAnswer { allowed: best.kind == RuleKind::Allow, line: best.line };
     }
     // A rule with an empty pattern restricts nothing, but is reported if no other rule matches.
     empty
         .iter()
         .min_by_key(|found| (found.kind, found.line))
-        .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
+        .map_or(ALLOWED, |found| OracleAnswer { line: found.line, ..ALLOWED })
 }
 
 /// The reason that an agent obeys its groups.
@@ -128,7 +128,7 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
 
 /// A file's statements about a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
+pub struct OracleUses {
     /// The deciding usage rules' combined statement.
     pub usage: Statement,
     /// The signals' combined statement.
@@ -139,7 +139,7 @@ pub struct Uses {
 ///
 /// Source: draft-ietf-aipref-attach, section 3. Takes time proportional to the body length times the path length.
 #[must_use]
-pub fn uses(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Uses {
+pub fn uses(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> OracleUses {
     let arena = Bump::new();
     let mut lines = Vec::new();
     let robots = parse_with(
@@ -156,7 +156,7 @@ pub fn uses(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Use
     let path = dialect.normal_form.path(&path);
     let groups = choose(&robots, dialect, agent).groups;
     let is_of_agent = |group: Option<u32>| group.is_some_and(|group| groups.contains(&(group as usize)));
-    let mut uses = Uses::default();
+    let mut uses = OracleUses::default();
     let mut longest = None;
     for &(_, _, value) in
         lines.iter().filter(|(group, kind, _)| is_of_agent(*group) && *kind == DirectiveKind::ContentUsage)
@@ -182,24 +182,26 @@ pub fn uses(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Use
     uses
 }
 
-/// A matching rule.
 #[derive(Clone, Copy)]
-struct Match {
+struct RuleMatch {
     kind: RuleKind,
     weight: usize,
     line: u32,
     is_empty: bool,
 }
 
-/// Matches a rule against a path.
-fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match> {
+fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<RuleMatch> {
     let RawRule { mut kind, mut value, line } = *rule;
     if kind == RuleKind::Disallow && value.is_empty() && dialect.empty_disallow == EmptyDisallow::AllowRoot {
         (kind, value) = (RuleKind::Allow, b"/");
     }
     let pattern = dialect.normal_form.pattern(value);
-    let found =
-        |pattern: &[u8]| Match { kind, weight: weight_of(pattern, dialect.order), line, is_empty: pattern.is_empty() };
+    let found = |pattern: &[u8]| RuleMatch {
+        kind,
+        weight: weight_of(pattern, dialect.order),
+        line,
+        is_empty: pattern.is_empty(),
+    };
     if pattern_matches(&pattern, path) {
         return Some(found(&pattern));
     }
@@ -283,7 +285,7 @@ mod tests {
             ("user-agent: *\n\rdisallow: /\n", "FooBot", "/a", false, 3),
         ] {
             let answer = decide(body.as_bytes(), &GOOGLE_LIB, agent.as_bytes(), path.as_bytes());
-            assert_eq!(answer, Answer { allowed, line }, "{body:?} {agent} {path}");
+            assert_eq!(answer, OracleAnswer { allowed, line }, "{body:?} {agent} {path}");
         }
     }
 }

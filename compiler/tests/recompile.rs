@@ -8,7 +8,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{FORM_REVISION, Recompiled, Strategy, compile, recompile, recompile_each};
+use reptile_compiler::automaton::{FORM_REVISION, Recompiled, Strategy, compile, recompile};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::oracle::pattern_matches;
 use reptile_compiler::set::prepare;
@@ -77,8 +77,8 @@ fn rulesets_of_real_files_recompile_to_the_same_bytes() {
     }
     let verified = start.elapsed();
     let start = Instant::now();
-    for outcome in recompile_each(different.iter().map(|bytes| &bytes[..]), Strategy::Factored.form()) {
-        assert_eq!(outcome.unwrap(), Recompiled::Same);
+    for ruleset in &different {
+        assert_eq!(recompile(ruleset, Strategy::Factored.form()).unwrap(), Recompiled::Same);
     }
     let recompiled = start.elapsed();
     for ruleset in &different {

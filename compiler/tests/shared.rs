@@ -14,7 +14,7 @@ use reptile_compiler::dialect::{
     Dialect, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
 };
 use reptile_compiler::once::decide_once;
-use reptile_compiler::oracle::{self, Answer};
+use reptile_compiler::oracle::{self, OracleAnswer};
 use reptile_engine::set::{Policy, Set};
 use serde::Deserialize;
 use support::{Expected, Report, ask, base64, base64_parts, compile, policy_of, read, shared};
@@ -119,7 +119,7 @@ fn answers(
     body: &[u8],
     agent: &str,
     url: &str,
-) -> Vec<(&'static str, Result<Answer, String>)> {
+) -> Vec<(&'static str, Result<OracleAnswer, String>)> {
     let once = decide_once(body, dialect, &of_name(agent.as_bytes(), dialect), url.as_bytes());
     let mut answers = vec![
         ("oracle", Ok(oracle::decide(body, dialect, agent.as_bytes(), url.as_bytes()))),

@@ -10,7 +10,7 @@ use reptile_compiler::capture::{self, Capture, Outcome};
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
 use reptile_compiler::limits::{MAX_DIRECTIVES, MIN_MERGED_RULES};
-use reptile_compiler::oracle::{self, Uses};
+use reptile_compiler::oracle::{self, OracleUses};
 use reptile_compiler::reason::{Access, Reasoner, StatedUses, Witness};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::usages::MAX_TIED_PATTERNS;
@@ -90,7 +90,7 @@ fn cases_hold_by_the_oracle_and_in_sets() {
             let expected: Vec<Preference> = [train, search].map(|word| word.parse().unwrap()).into();
             let resolved = of_name(agent.as_bytes(), &GOOGLE);
             let is_allowed = oracle::decide_for(body.as_bytes(), &GOOGLE, &resolved, path.as_bytes()).allowed;
-            let Uses { usage, signals } = oracle::uses(body.as_bytes(), &GOOGLE, &resolved, path.as_bytes());
+            let OracleUses { usage, signals } = oracle::uses(body.as_bytes(), &GOOGLE, &resolved, path.as_bytes());
             let of_label = |category: &UsageCategory| match (&*category.usage, &*category.signals) {
                 _ if !is_allowed => Preference::NotApplicable,
                 ([label], _) => usage.get(std::str::from_utf8(label).unwrap()),
@@ -185,7 +185,7 @@ fn compare_random(files: u32, paths: u32) -> u64 {
             let url = format!("https://a.example{path}");
             let is_allowed = oracle::decide_for(body.as_bytes(), dialect, &resolved, url.as_bytes()).allowed;
             assert_eq!(verdict == Verdict::Allow, is_allowed);
-            let Uses { usage, signals } = oracle::uses(body.as_bytes(), dialect, &resolved, url.as_bytes());
+            let OracleUses { usage, signals } = oracle::uses(body.as_bytes(), dialect, &resolved, url.as_bytes());
             let expected = match is_allowed {
                 true => [usage.get("a"), usage.get("b"), signals.get("a"), signals.get("b")],
                 false => [Preference::NotApplicable; 4],

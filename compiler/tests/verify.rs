@@ -7,8 +7,9 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{
-    Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
-    MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, State, Text, TextFlags, WildcardAutomaton, decode, write,
+    AutomatonDraft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES,
+    MAX_WILDCARD_DEPTH, MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, PatternText, State, TextFlags,
+    WildcardAutomaton, decode, write,
 };
 use reptile_engine::format::fingerprints::Fingerprints;
 
@@ -84,7 +85,7 @@ fn truncated_automata_are_rejected() {
             let cut = &whole[..len];
             assert!(Ruleset::new(cut).and_then(|ruleset| ruleset.verify()).is_err(), "cut to {len} bytes");
         }
-        let (bytes, mut draft) = (decode(&whole).unwrap(), Draft::default());
+        let (bytes, mut draft) = (decode(&whole).unwrap(), AutomatonDraft::default());
         draft.clone_from(&bytes.draft());
         assert_eq!(write(&draft).unwrap(), whole);
     }
@@ -121,7 +122,7 @@ fn kinds_that_a_verdict_leaves_out_are_rejected() {
 }
 
 /// Returns a trie state that accepts rules of both kinds.
-fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
+fn of_both_kinds<'s, 'd>(draft: &'s mut AutomatonDraft<'d>) -> &'s mut State<'d> {
     draft.states.iter_mut().find(|state| !state.accept.contains(&NO_RANK)).unwrap()
 }
 
@@ -130,7 +131,7 @@ fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
 fn broken_invariants_are_rejected() {
     let whole = compiled(BODY, &GOOGLE_LIB, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
-    type Break = fn(&mut Draft<'_>);
+    type Break = fn(&mut AutomatonDraft<'_>);
     let breaks: [(&str, &str, Break); 38] = [
         ("rules", "every rule listed once", |draft| draft.rule_count += 1),
         ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
@@ -149,7 +150,7 @@ fn broken_invariants_are_rejected() {
         ("texts", "texts that cannot be read off", |draft| {
             let shop = draft.states.iter().find(|state| state.label.ends_with(b"hop/")).unwrap();
             let rank = shop.accept[1];
-            let text = Text { rank, flags: TextFlags::default(), pattern: b"/shop/" };
+            let text = PatternText { rank, flags: TextFlags::default(), pattern: b"/shop/" };
             draft.texts.push(text);
             draft.texts.sort();
         }),
@@ -255,7 +256,7 @@ fn broken_invariants_are_rejected() {
         ("fallbacks", "fallback patterns in the order", |draft| {
             let rank = draft.rule_count * 2;
             draft.fallbacks.push(FallbackPattern { rank, ..draft.fallbacks[0].clone() });
-            draft.texts.push(Text { rank, flags: TextFlags::default(), pattern: b"/x" });
+            draft.texts.push(PatternText { rank, flags: TextFlags::default(), pattern: b"/x" });
         }),
     ];
     for (number, (part, expected, break_it)) in breaks.into_iter().enumerate() {
@@ -275,7 +276,7 @@ const SEGMENTS: &str = "user-agent: *\ndisallow: /*abc\ndisallow: /*bcd\nallow: 
      disallow: /*cab\ndisallow: /*xb*bc\nallow: /*b*d$\n";
 
 /// Breaks a draft at the state or automaton with this number. Returns whether that is possible.
-type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
+type BreakAt = fn(&mut AutomatonDraft<'_>, usize) -> bool;
 
 #[test]
 fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
@@ -326,7 +327,13 @@ fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
 /// Returns automata whose size depends on `n`, each with a different kind of shared or cyclic reference.
 fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
-    let trie = |states| Draft { rule_count: 1, has_trie: true, states, otherwise: Some(1), ..Draft::default() };
+    let trie = |states| AutomatonDraft {
+        rule_count: 1,
+        has_trie: true,
+        states,
+        otherwise: Some(1),
+        ..AutomatonDraft::default()
+    };
     let ladder = |next: &dyn Fn(usize) -> Vec<(u8, u32)>| {
         let states = (0..n).map(|at| State { settled: true, children: leak(next(at)), ..STATE.clone() });
         write(&trie(states.collect())).unwrap()
@@ -362,7 +369,7 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
             fingerprints: &ANYWHERE,
             children: leak(vec![(b'a', at as u32 + 1)]),
         });
-        let draft = Draft { wildcards: wildcards.collect(), ..trie(states) };
+        let draft = AutomatonDraft { wildcards: wildcards.collect(), ..trie(states) };
         all.push((name, write(&draft).unwrap()));
     }
     // Lists that share their tails: wildcards after each of up to 200 prefixes of one path.
@@ -479,7 +486,13 @@ fn fan(depth: usize) -> Vec<u8> {
         fingerprints: &ANYWHERE,
         children: leak(vec![(b'a', at as u32 + 1)]),
     });
-    let draft = Draft { rule_count: 2, has_trie: true, states, wildcards: wildcards.collect(), ..Draft::default() };
+    let draft = AutomatonDraft {
+        rule_count: 2,
+        has_trie: true,
+        states,
+        wildcards: wildcards.collect(),
+        ..AutomatonDraft::default()
+    };
     write(&draft).unwrap()
 }
 
@@ -519,9 +532,15 @@ fn ladder(depth: u32, rungs: u8) -> Vec<u8> {
         fingerprints: &ANYWHERE,
         children: leak(vec![(b'a', at + 1)]),
     });
-    let texts = vec![Text { rank: 1, flags: TextFlags::default(), pattern: b"*a" }];
-    let draft =
-        Draft { rule_count: 1, has_trie: true, states, wildcards: wildcards.collect(), texts, ..Draft::default() };
+    let texts = vec![PatternText { rank: 1, flags: TextFlags::default(), pattern: b"*a" }];
+    let draft = AutomatonDraft {
+        rule_count: 1,
+        has_trie: true,
+        states,
+        wildcards: wildcards.collect(),
+        texts,
+        ..AutomatonDraft::default()
+    };
     write(&draft).unwrap()
 }
 
@@ -567,7 +586,7 @@ fn fallback_patterns_without_a_wildcard_match_as_a_whole_or_as_a_prefix() {
         (true, "/", false),
     ] {
         let fallbacks = vec![FallbackPattern { rank: 1, anchored, text: b"/a" }];
-        let bytes = write(&Draft { rule_count: 1, fallbacks, ..Draft::default() }).unwrap();
+        let bytes = write(&AutomatonDraft { rule_count: 1, fallbacks, ..AutomatonDraft::default() }).unwrap();
         let found = Ruleset::new(&bytes).unwrap().matches(path.as_bytes()).unwrap();
         assert_eq!(found.disallow, matches.then_some(1), "{path}, {anchored}");
     }
@@ -584,12 +603,12 @@ fn fallback_patterns_for_one_path_are_limited() {
             anchored: false,
             text: format!("/{at}!*x").leak().as_bytes(),
         });
-        let text = |at| Text { rank: rank(at), flags: TextFlags::default(), pattern: b"/*x" };
-        let draft = Draft {
+        let text = |at| PatternText { rank: rank(at), flags: TextFlags::default(), pattern: b"/*x" };
+        let draft = AutomatonDraft {
             rule_count: 2 * count as u32,
             fallbacks: fallbacks.chain(others).collect(),
             texts: (0..2 * count).map(text).collect(),
-            ..Draft::default()
+            ..AutomatonDraft::default()
         };
         let bytes = write(&draft).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
@@ -614,14 +633,14 @@ fn list_of(count: usize) -> Result<Vec<u8>, reptile_engine::format::TooLarge> {
         fingerprints: &ANYWHERE,
         children: Vec::leak(vec![(b'a', at as u32 + 1)]),
     });
-    let text = |at| Text { rank: rank(at), flags: TextFlags::default(), pattern: b"*a" };
-    write(&Draft {
+    let text = |at| PatternText { rank: rank(at), flags: TextFlags::default(), pattern: b"*a" };
+    write(&AutomatonDraft {
         rule_count: count as u32,
         has_trie: true,
         states,
         wildcards: wildcards.collect(),
         texts: (0..count).map(text).collect(),
-        ..Draft::default()
+        ..AutomatonDraft::default()
     })
 }
 
@@ -646,7 +665,7 @@ fn fallback_pattern_bytes_are_limited() {
     let text = vec![b'a'; MAX_FALLBACK_BYTES];
     for (bytes, fits) in [(MAX_FALLBACK_BYTES - 1, true), (MAX_FALLBACK_BYTES, true), (MAX_FALLBACK_BYTES + 1, false)] {
         let pattern = FallbackPattern { rank: 1, anchored: false, text: &text[..bytes - overhead] };
-        let draft = Draft { rule_count: 1, fallbacks: vec![pattern], ..Draft::default() };
+        let draft = AutomatonDraft { rule_count: 1, fallbacks: vec![pattern], ..AutomatonDraft::default() };
         let written = write(&draft);
         assert_eq!(written.is_ok(), fits, "{bytes}");
         let Ok(mut written) = written else { continue };
@@ -666,12 +685,12 @@ fn fallback_pattern_bytes_are_limited() {
 #[test]
 fn rules_per_ruleset_are_limited() {
     for (rules, fits) in [(MAX_RULES - 1, true), (MAX_RULES, true), (MAX_RULES + 1, false)] {
-        let draft = Draft { rule_count: rules as u32, ..Draft::default() };
+        let draft = AutomatonDraft { rule_count: rules as u32, ..AutomatonDraft::default() };
         assert_eq!(write(&draft).is_ok(), fits, "{rules}");
     }
     // Above 8,192 rules, numbers need four bytes.
     for (rules, width) in [(8_191, 2), (8_192, 2), (8_193, 4)] {
-        let draft = Draft { rule_count: rules, ..Draft::default() };
+        let draft = AutomatonDraft { rule_count: rules, ..AutomatonDraft::default() };
         assert_eq!(write(&draft).unwrap()[0], width, "{rules}");
     }
 }

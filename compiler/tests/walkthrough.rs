@@ -14,7 +14,7 @@ use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::automaton::{Decoded, Draft, NO_RANK, NO_RANKS, Ranks, State, decode, kind_of};
+use reptile_engine::format::automaton::{AutomatonDraft, Decoded, NO_RANK, NO_RANKS, Ranks, State, decode, kind_of};
 
 use crate::support::rulesets::compiled;
 
@@ -141,7 +141,7 @@ fn described(state: &State<'_>) -> String {
 
 /// Finds the best rule of each kind and records every step. The result is compared with the engine's.
 struct Trace<'d> {
-    draft: Draft<'d>,
+    draft: AutomatonDraft<'d>,
     path: &'d [u8],
     best: Ranks,
     out: String,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use reptile_corpora::Web;
-use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::site::{HostAnswer, Site};
 use reptile_corpora::statistics::Statistics;
 use reptile_corpora::times::Fetch;
 use reptile_corpora::urls::Spread;
@@ -20,7 +20,7 @@ use reptile_corpora::urls::Spread;
   synthetic-web statistics --origins 100000")]
 struct Args {
     #[command(subcommand)]
-    what: What,
+    what: CorpusPart,
     /// Number of sites
     #[arg(long, global = true, default_value_t = 1_000_000)]
     origins: u64,
@@ -30,7 +30,7 @@ struct Args {
 }
 
 #[derive(Subcommand)]
-enum What {
+enum CorpusPart {
     /// Write captures of all robots.txt files as JSON Lines
     Captures {
         /// Write this many captures of each robots.txt, with times
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     let web = Web { origins: args.origins, seed: args.seed };
     let out = &mut BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let done = match args.what {
-        What::Captures { captures_per_origin } => (0..web.origins).try_for_each(|number| {
+        CorpusPart::Captures { captures_per_origin } => (0..web.origins).try_for_each(|number| {
             let site = web.site(number);
             match captures_per_origin {
                 None => write_capture(&site, &site.answer, None, out),
@@ -71,10 +71,10 @@ fn main() -> ExitCode {
                 }
             }
         }),
-        What::Urls { urls, exponent, sorted, times } => {
+        CorpusPart::Urls { urls, exponent, sorted, times } => {
             write_urls(&web, &Spread { urls, exponent, is_sorted: sorted }, times, out)
         }
-        What::Statistics => {
+        CorpusPart::Statistics => {
             let mut statistics = Statistics::default();
             (0..web.origins).for_each(|number| statistics.add(&web.site(number)));
             write!(out, "{statistics}")
@@ -105,7 +105,7 @@ fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Wri
 }
 
 /// Writes a capture as a JSON line.
-fn write_capture(site: &Site, answer: &Answer, time: Option<i64>, out: &mut impl Write) -> io::Result<()> {
+fn write_capture(site: &Site, answer: &HostAnswer, time: Option<i64>, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &site.capture(answer, time))?;
     out.write_all(b"\n")
 }

@@ -19,7 +19,7 @@ pub struct Site {
     /// The site's host, unique in the web.
     pub host: String,
     /// The server's answer to a request for robots.txt.
-    pub answer: Answer,
+    pub answer: HostAnswer,
     /// The system that wrote the robots.txt, or `None` if it is hand-written.
     pub template: Option<&'static Template>,
 }
@@ -27,13 +27,13 @@ pub struct Site {
 impl Site {
     /// Returns a capture with this answer, as JSON input for `reptile compile`.
     #[must_use]
-    pub fn capture(&self, answer: &Answer, time: Option<i64>) -> Value {
+    pub fn capture(&self, answer: &HostAnswer, time: Option<i64>) -> Value {
         let url = format!("{}://{}/robots.txt", if self.is_https { "https" } else { "http" }, self.host);
         let mut capture = match answer {
-            Answer::File(body) => json!({"url": url, "status": 200, "body": String::from_utf8_lossy(body)}),
-            Answer::Status(status) => json!({"url": url, "status": status}),
-            Answer::TooManyRedirects => json!({"url": url, "status": 301, "redirects": 20}),
-            Answer::Failure => json!({"url": url, "error": "connection timed out"}),
+            HostAnswer::File(body) => json!({"url": url, "status": 200, "body": String::from_utf8_lossy(body)}),
+            HostAnswer::Status(status) => json!({"url": url, "status": status}),
+            HostAnswer::TooManyRedirects => json!({"url": url, "status": 301, "redirects": 20}),
+            HostAnswer::Failure => json!({"url": url, "error": "connection timed out"}),
         };
         if let Some(time) = time {
             capture["time"] = time.into();
@@ -44,7 +44,7 @@ impl Site {
 
 /// A server's answer to a request for robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum HostAnswer {
     /// The file.
     File(Vec<u8>),
     /// A status without a file.
@@ -57,14 +57,14 @@ pub enum Answer {
 
 /// Answers per 10,000 sites. Among 875,177 sites with a capture, 72.0 % have a file, 15.5 % answer that it does not
 /// exist, 4.8 % that it is forbidden, 2.7 % fail, and 5.1 % redirect endlessly (Common Crawl, CC-MAIN-2025-38).
-const ANSWERS: [(u32, Answer); 7] = [
-    (7190, Answer::File(Vec::new())),
-    (1450, Answer::Status(404)),
-    (100, Answer::Status(410)),
-    (480, Answer::Status(403)),
-    (170, Answer::Status(503)),
-    (510, Answer::TooManyRedirects),
-    (100, Answer::Failure),
+const ANSWERS: [(u32, HostAnswer); 7] = [
+    (7190, HostAnswer::File(Vec::new())),
+    (1450, HostAnswer::Status(404)),
+    (100, HostAnswer::Status(410)),
+    (480, HostAnswer::Status(403)),
+    (170, HostAnswer::Status(503)),
+    (510, HostAnswer::TooManyRedirects),
+    (100, HostAnswer::Failure),
 ];
 
 /// Files per 1,000 with CRLF line ends, with CR line ends, with a byte order mark, and with an HTML page instead, as
@@ -87,7 +87,7 @@ impl Web {
         let is_https = random.random_ratio(85, 100);
         let template = template(random);
         let answer = match draw(random, &ANSWERS) {
-            Some(Answer::File(_)) | None => Answer::File(file(random, template, &host)),
+            Some(HostAnswer::File(_)) | None => HostAnswer::File(file(random, template, &host)),
             Some(other) => other.clone(),
         };
         Site { number, is_https, host, answer, template }

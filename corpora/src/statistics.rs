@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::GOOGLE_LIB;
 
-use crate::site::{Answer, Site};
+use crate::site::{HostAnswer, Site};
 
 /// Site and file counts. Takes 16 bytes per file.
 #[derive(Debug, Default)]
@@ -27,7 +27,6 @@ pub struct Statistics {
     arena: Bump,
 }
 
-/// Pattern counts.
 #[derive(Debug, Default)]
 struct Patterns {
     all: u64,
@@ -43,14 +42,14 @@ impl Statistics {
     pub fn add(&mut self, site: &Site) {
         self.sites += 1;
         let place = match &site.answer {
-            Answer::File(_) => 0,
-            Answer::Status(403) => 2,
-            Answer::Status(400..500) => 1,
-            Answer::Status(_) | Answer::Failure => 3,
-            Answer::TooManyRedirects => 4,
+            HostAnswer::File(_) => 0,
+            HostAnswer::Status(403) => 2,
+            HostAnswer::Status(400..500) => 1,
+            HostAnswer::Status(_) | HostAnswer::Failure => 3,
+            HostAnswer::TooManyRedirects => 4,
         };
         self.statuses[place] += 1;
-        if let Answer::File(body) = &site.answer {
+        if let HostAnswer::File(body) = &site.answer {
             self.add_file(body);
         }
     }

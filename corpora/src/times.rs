@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use rand::RngExt as _;
 
-use crate::site::{Answer, Site};
+use crate::site::{HostAnswer, Site};
 use crate::written::word;
 use crate::{Purpose, Random, Web, draw};
 
@@ -24,7 +24,7 @@ pub struct Fetch {
     /// Fetch time in seconds since 1970. Unknown for a few.
     pub time: Option<i64>,
     /// The server's answer.
-    pub answer: Answer,
+    pub answer: HostAnswer,
 }
 
 /// The difference between a later fetch and the one before.
@@ -36,19 +36,20 @@ enum Change {
     /// The file is replaced by another site's.
     File,
     /// The answer differs for this fetch only.
-    Answer,
+    HostAnswer,
 }
 
 /// Changes found by later fetches, in percent.
-const CHANGES: [(u32, Change); 4] = [(55, Change::None), (20, Change::Rule), (5, Change::File), (20, Change::Answer)];
+const CHANGES: [(u32, Change); 4] =
+    [(55, Change::None), (20, Change::Rule), (5, Change::File), (20, Change::HostAnswer)];
 
 /// Answers that temporarily replace a site's usual one.
-const OTHER_ANSWERS: [(u32, Answer); 5] = [
-    (40, Answer::Failure),
-    (30, Answer::Status(503)),
-    (20, Answer::Status(404)),
-    (5, Answer::Status(403)),
-    (5, Answer::TooManyRedirects),
+const OTHER_ANSWERS: [(u32, HostAnswer); 5] = [
+    (40, HostAnswer::Failure),
+    (30, HostAnswer::Status(503)),
+    (20, HostAnswer::Status(404)),
+    (5, HostAnswer::Status(403)),
+    (5, HostAnswer::TooManyRedirects),
 ];
 
 /// Number of sites in 1,000 whose first capture has no time.
@@ -70,7 +71,7 @@ impl Web {
                 Change::None => {}
                 Change::Rule => add_rule(&mut usual, random),
                 Change::File => usual = self.site(random.random_range(0..self.origins.max(1))).answer,
-                Change::Answer => answer = draw(random, &OTHER_ANSWERS).cloned(),
+                Change::HostAnswer => answer = draw(random, &OTHER_ANSWERS).cloned(),
             }
             let time = FIRST_TIME + i64::from(number) * slot + random.random_range(0..slot.max(1));
             let is_known = number > 0 || !random.random_ratio(WITHOUT_TIME, 1000);
@@ -89,8 +90,8 @@ impl Web {
 }
 
 /// Appends a rule to a file.
-fn add_rule(answer: &mut Answer, random: &mut Random) {
-    if let Answer::File(body) = answer {
+fn add_rule(answer: &mut HostAnswer, random: &mut Random) {
+    if let HostAnswer::File(body) = answer {
         let mut rule = String::new();
         let _ = write!(rule, "\nUser-agent: *\nDisallow: /{}/{}/\n", word(random), word(random));
         body.extend_from_slice(rule.as_bytes());

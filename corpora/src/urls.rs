@@ -117,7 +117,6 @@ fn inverse(factor: u64, modulus: u64) -> Option<u64> {
     (old.0 == 1).then(|| old.1.rem_euclid(i128::from(modulus)) as u64)
 }
 
-/// Writes a random URL on a site.
 fn write_url(site: &Site, random: &mut Random, url: &mut String) {
     url.clear();
     url.push_str(if site.is_https { "https://" } else { "http://" });

@@ -165,7 +165,6 @@ fn pattern(random: &mut Random, rules: u32, text: &mut String) {
     });
 }
 
-/// Returns a random word.
 pub(crate) fn word(random: &mut Random) -> &'static str {
     WORDS[random.random_range(0..WORDS.len())]
 }

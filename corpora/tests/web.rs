@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reptile_corpora::Web;
-use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::site::{HostAnswer, Site};
 use reptile_corpora::statistics::Statistics;
 use reptile_corpora::times::{FIRST_TIME, SECONDS};
 use reptile_corpora::urls::Spread;
@@ -12,7 +12,7 @@ const WEB: Web = Web { origins: 20_000, seed: 1 };
 
 fn bytes(site: &Site) -> &[u8] {
     match &site.answer {
-        Answer::File(body) => body,
+        HostAnswer::File(body) => body,
         _ => &[],
     }
 }
@@ -66,7 +66,7 @@ fn statistics_are_close_to_the_real_web() {
     for number in 0..WEB.origins {
         let site = WEB.site(number);
         statistics.add(&site);
-        files += u32::from(matches!(site.answer, Answer::File(_)));
+        files += u32::from(matches!(site.answer, HostAnswer::File(_)));
         all_bytes += bytes(&site).len();
     }
     let share = f64::from(files) / WEB.origins as f64;
@@ -91,7 +91,7 @@ fn captures_are_ordered_by_time_and_change() {
         let mut times = fetches.iter().filter_map(|fetch| fetch.time);
         assert!(times.all(|time| (FIRST_TIME..FIRST_TIME + SECONDS).contains(&time)));
         changed += u32::from(fetches[0].answer != fetches[1].answer);
-        failed += u32::from(fetches[2].answer == Answer::Failure);
+        failed += u32::from(fetches[2].answer == HostAnswer::Failure);
         timeless += u32::from(fetches[0].time.is_none());
     }
     assert!((600..1000).contains(&changed), "{changed} of 2,000 have changed");

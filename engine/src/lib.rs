@@ -45,6 +45,7 @@ pub mod spec;
 #[cfg(feature = "write")]
 pub mod spool;
 #[cfg(feature = "write")]
+mod steps;
 pub mod threads;
 pub mod token;
 pub mod url;

@@ -102,7 +102,7 @@ impl NormalForm {
     pub fn path(self, path: &[u8]) -> Cow<'_, [u8]> {
         match self {
             NormalForm::AsWritten => Cow::Borrowed(path),
-            _ => rewrite(self, path, Side::Path),
+            _ => rewrite(self, path, TextKind::Path),
         }
     }
 
@@ -118,7 +118,7 @@ impl NormalForm {
     /// ```
     #[must_use]
     pub fn pattern(self, pattern: &[u8]) -> Cow<'_, [u8]> {
-        rewrite(self, pattern, Side::Pattern)
+        rewrite(self, pattern, TextKind::Pattern)
     }
 
     /// Returns whether every form keeps a byte if it also keeps all bytes before it, in paths and patterns.
@@ -231,7 +231,7 @@ fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum TextKind {
     Path,
     Pattern,
 }
@@ -273,7 +273,7 @@ const CHANGED_BY: [u8; 256] = {
 
 /// Rewrites a text to a form. Copying starts at the first byte that changes. Runs of bytes that cannot change, which
 /// make up nearly all of most texts, are skipped at about one byte per cycle.
-fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
+fn rewrite(form: NormalForm, text: &[u8], side: TextKind) -> Cow<'_, [u8]> {
     let can_change = |&byte: &u8| CHANGED_BY[usize::from(byte)] & form.bit() != 0;
     let Some(first) = text.iter().position(can_change) else { return Cow::Borrowed(text) };
     let mut out: Option<Vec<u8>> = None;
@@ -338,8 +338,8 @@ impl NormalForm {
 
     /// Returns the result for a byte that is not part of a `%XX`. `last` says whether it ends the text, and `in_query`
     /// whether a `?` comes before it.
-    fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Octet {
-        let is_operator = side == Side::Pattern && (byte == b'*' || (byte == b'$' && last));
+    fn of_byte(self, byte: u8, side: TextKind, last: bool, in_query: bool) -> Octet {
+        let is_operator = side == TextKind::Pattern && (byte == b'*' || (byte == b'$' && last));
         let escapes = match (self, byte) {
             (NormalForm::FullyDecoded | NormalForm::Verbatim, b'*') => return Octet::Byte(LITERAL_STAR),
             (NormalForm::FullyDecoded | NormalForm::Verbatim, b'$') => return Octet::Byte(LITERAL_DOLLAR),
@@ -538,7 +538,7 @@ mod tests {
             if CHANGED_BY[usize::from(byte)] & form.bit() != 0 {
                 continue;
             }
-            for side in [Side::Path, Side::Pattern] {
+            for side in [TextKind::Path, TextKind::Pattern] {
                 for (last, in_query) in [(false, false), (false, true), (true, false), (true, true)] {
                     assert!(form.of_byte(byte, side, last, in_query) == Octet::Byte(byte), "{form:?} {byte}");
                     tried += 1;
@@ -616,8 +616,8 @@ mod tests {
     }
 
     /// Normalizes a text byte by byte, as each form is documented.
-    fn normalized_slowly(form: NormalForm, text: &[u8], side: Side) -> Vec<u8> {
-        if form == NormalForm::AsWritten && side == Side::Path {
+    fn normalized_slowly(form: NormalForm, text: &[u8], side: TextKind) -> Vec<u8> {
+        if form == NormalForm::AsWritten && side == TextKind::Path {
             return text.to_vec();
         }
         let (mut out, mut rest) = (Vec::new(), text);
@@ -631,7 +631,7 @@ mod tests {
                 _ => None,
             };
             let is_in_query = text[..text.len() - rest.len()].contains(&b'?');
-            let is_operator = side == Side::Pattern && (*byte == b'*' || rest == b"$");
+            let is_operator = side == TextKind::Pattern && (*byte == b'*' || rest == b"$");
             rest = if escape.is_some() { &after[2..] } else { after };
             let decoded = escape.as_ref().map_or(*byte, |(decoded, _)| *decoded);
             let is_literal = !form.has_operators() || escape.is_some();
@@ -673,7 +673,7 @@ mod tests {
                 NormalForm::ALL.into_iter().flat_map(|form| [(form, pair.to_vec()), (form, [b"%", &pair[..]].concat())])
             {
                 let found = [form.path(&text), form.pattern(&text)];
-                let expected = [Side::Path, Side::Pattern].map(|side| normalized_slowly(form, &text, side));
+                let expected = [TextKind::Path, TextKind::Pattern].map(|side| normalized_slowly(form, &text, side));
                 assert_eq!(found, expected, "{form:?} {}", text.escape_ascii());
                 tried += 1;
             }

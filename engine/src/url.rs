@@ -235,7 +235,6 @@ pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     Some(UrlRef { origin: Origin { scheme, host, port: scheme.default_port() }, path })
 }
 
-/// Implements [`split`] for any URL.
 pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     if url.len() > MAX_URL_BYTES {
         return Err(UrlError::TooLong);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::serde_as_text;
 use crate::words::UnknownWord;
-use crate::{serde_as_text, words};
 
 /// The verdict for one URL and one agent.
 ///
@@ -23,29 +23,12 @@ pub enum Verdict {
     Invalid = 3,
 }
 
-impl Verdict {
-    /// Every verdict, by number.
-    pub const ALL: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-
-    /// Returns the verdict as a word for output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Allow => "allow",
-            Verdict::Disallow => "disallow",
-            Verdict::Unknown => "unknown",
-            Verdict::Invalid => "invalid",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-words!(Verdict, "a verdict", Verdict::ALL, Verdict::name);
+crate::words!(Verdict, "a verdict", name {
+    Allow => "allow",
+    Disallow => "disallow",
+    Unknown => "unknown",
+    Invalid => "invalid",
+});
 
 /// A website's answer to the question whether a page may be used in some way.
 ///
@@ -63,22 +46,14 @@ pub enum Preference {
     NotApplicable = 3,
 }
 
+crate::words!(Preference, "a preference", name {
+    Allowed => "allowed",
+    Disallowed => "disallowed",
+    Unknown => "unknown",
+    NotApplicable => "not-applicable",
+});
+
 impl Preference {
-    /// Every preference, by number.
-    pub const ALL: [Preference; 4] =
-        [Preference::Allowed, Preference::Disallowed, Preference::Unknown, Preference::NotApplicable];
-
-    /// Returns the preference as a word for output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Preference::Allowed => "allowed",
-            Preference::Disallowed => "disallowed",
-            Preference::Unknown => "unknown",
-            Preference::NotApplicable => "not-applicable",
-        }
-    }
-
     /// Returns the more restrictive preference: disallowed, then allowed, then unknown. If either is not applicable, so
     /// is the result.
     ///
@@ -93,14 +68,6 @@ impl Preference {
         }
     }
 }
-
-impl fmt::Display for Preference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-words!(Preference, "a preference", Preference::ALL, Preference::name);
 
 /// Why fetching a robots.txt failed, if its rules do not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -356,25 +323,10 @@ pub enum RuleKind {
     Disallow = 1,
 }
 
-impl RuleKind {
-    /// Both kinds, by number.
-    pub const ALL: [RuleKind; 2] = [RuleKind::Allow, RuleKind::Disallow];
-
-    /// Returns the directive's name: `Allow` or `Disallow`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            RuleKind::Allow => "Allow",
-            RuleKind::Disallow => "Disallow",
-        }
-    }
-}
-
-impl fmt::Display for RuleKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+crate::named!(RuleKind, "a kind of rule", name {
+    Allow => "Allow",
+    Disallow => "Disallow",
+});
 
 /// Parses a name in any letter case, as in a robots.txt.
 impl FromStr for RuleKind {

@@ -29,19 +29,47 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Implements [`FromStr`](std::str::FromStr) for a type with a name for each value. With the calling crate's feature
-/// `serde`, also implements serialization as that name.
+/// Names each value of an enum. Generates `ALL`, the function that returns a value's name, and
+/// [`Display`](std::fmt::Display).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named {
+    ($type:ident, $what:literal, $name:ident { $($value:ident => $text:literal,)* }) => {
+        impl $type {
+            /// Every value, in the order of declaration.
+            pub const ALL: [$type; [$($text),*].len()] = [$($type::$value),*];
+
+            #[doc = concat!("Returns the name of ", $what, " in output.")]
+            #[must_use]
+            pub const fn $name(self) -> &'static str {
+                match self {
+                    $($type::$value => $text,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.$name())
+            }
+        }
+    };
+}
+
+/// Like `named`, and implements [`FromStr`](std::str::FromStr). With the calling crate's feature `serde`, also
+/// implements serialization as the name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
-    ($type:ty, $what:literal, $all:expr, $name:path) => {
+    ($type:ident, $what:literal, $name:ident $names:tt) => {
+        $crate::named!($type, $what, $name $names);
+
         impl std::str::FromStr for $type {
             type Err = $crate::words::UnknownWord;
 
             fn from_str(text: &str) -> Result<$type, $crate::words::UnknownWord> {
-                let all = $all;
-                let unknown = || $crate::words::UnknownWord::new($what, &all.map($name), text);
-                all.into_iter().find(|&value| $name(value) == text).ok_or_else(unknown)
+                let unknown = || $crate::words::UnknownWord::new($what, &$type::ALL.map($type::$name), text);
+                $type::ALL.into_iter().find(|value| value.$name() == text).ok_or_else(unknown)
             }
         }
 

@@ -13,7 +13,7 @@ use reptile_compiler::dialect::ALL;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::resolve::resolve;
 use reptile_compiler::once::decide_once;
-use reptile_compiler::oracle::{self, Answer, Uses};
+use reptile_compiler::oracle::{self, OracleAnswer, OracleUses};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::{Set, UsageCategory, UsageQuery};
 use reptile_engine::url::{Scheme, split};
@@ -104,7 +104,7 @@ impl Question<'_> {
         let agent = resolved.look_up(set).expect("a valid set");
         let (mut verdicts, mut found) = ([Verdict::Invalid], vec![Preference::Unknown; query.len()]);
         set.usage_all(&[agent], [&self.url[..]], &query, &mut verdicts, &mut found).expect("a valid set");
-        let Uses { usage, signals } = oracle::uses(self.body, self.dialect, resolved, &self.url);
+        let OracleUses { usage, signals } = oracle::uses(self.body, self.dialect, resolved, &self.url);
         let expected: Vec<Preference> = match is_allowed {
             true => {
                 USES.iter().map(|use_| usage.get(use_)).chain(SIGNALS.iter().map(|use_| signals.get(use_))).collect()
@@ -130,7 +130,7 @@ impl Question<'_> {
         assert_eq!(one_shot.decide(self.body, &self.url).expect("compiles"), answer, "decided at once by the library");
         let (facts, profile) = (capture::Capture::default(), Profile::of_dialect(self.dialect));
         if profile.outcome(&facts, self.body) == Outcome::Use && *profile.readable(&facts, self.body) == *self.body {
-            let Answer { allowed, line } = oracle::decide_for(self.body, self.dialect, resolved, &self.url);
+            let OracleAnswer { allowed, line } = oracle::decide_for(self.body, self.dialect, resolved, &self.url);
             let verdict = if allowed { Verdict::Allow } else { Verdict::Disallow };
             let expected = match split(&self.url) {
                 Ok(_) => (verdict, Some(line).filter(|&line| line > 0)),

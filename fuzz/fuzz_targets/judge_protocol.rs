@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use reptile_fuzz::memory;
-use reptile_judge_engines::{Hello, Implementation, Row, Session, message};
+use reptile_judge_engines::{Hello, Implementation, Question, Session, message};
 
 #[allow(dead_code, unreachable_pub, reason = "the judge uses the rest")]
 #[path = "../../bench/judge/src/frame.rs"]
@@ -30,11 +30,11 @@ impl Implementation for Contained {
         Ok(body)
     }
 
-    fn ready<'f>(&self, file: &'f &[u8], _: &Row<'f>) -> Option<&'f [u8]> {
+    fn ready<'f>(&self, file: &'f &[u8], _: &Question<'f>) -> Option<&'f [u8]> {
         Some(file)
     }
 
-    fn allows(&self, ready: &&[u8], row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &&[u8], row: &Question<'_>) -> Option<bool> {
         Some(row.url.is_empty() || ready.windows(row.url.len()).any(|part| part == row.url))
     }
 }

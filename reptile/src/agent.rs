@@ -11,9 +11,9 @@ use reptile_engine::set as engine;
 use reptile_engine::url::UrlParts;
 use reptile_engine::verdict::Verdict;
 
-use crate::crawler::{Crawler, Kind};
+use crate::crawler::{Crawler, CrawlerForm};
 use crate::error::{CrawlerError, Error, ErrorKind};
-use crate::set::{Chain, Columns, Query, Set};
+use crate::set::{AgentColumns, AgentQuery, Chain, Set};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Rule};
 
 /// A crawler together with the [`Set`] or the [`Robots`](crate::Robots) that resolved it.
@@ -187,7 +187,7 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn read_as(&self) -> Option<&[u8]> {
-        let first = self.tokens().next().filter(|_| self.crawler.kind == Kind::Named)?;
+        let first = self.tokens().next().filter(|_| self.crawler.kind == CrawlerForm::Named)?;
         let rest = self.crawler.name.get(first.len()..)?;
         let is_start = self.crawler.name.get(..first.len()).is_some_and(|start| start.eq_ignore_ascii_case(first));
         // A version was removed and is not part of the name.
@@ -223,7 +223,7 @@ impl Agent {
     #[cfg(feature = "compile")]
     #[must_use]
     pub fn probably_meant(&self) -> Option<crate::crawlers::Mistake> {
-        if self.crawler.kind == Kind::Verbatim {
+        if self.crawler.kind == CrawlerForm::Verbatim {
             return None;
         }
         // Some dialects cut "AI2Bot" to "AI", which is not what the user wrote.
@@ -239,12 +239,12 @@ impl Agent {
         &self.set
     }
 
-    pub(crate) fn as_query(&self) -> Query<'_> {
-        Query { resolved: &self.resolved, chain: &self.chain }
+    pub(crate) fn as_query(&self) -> AgentQuery<'_> {
+        AgentQuery { resolved: &self.resolved, chain: &self.chain }
     }
 
-    pub(crate) fn as_column(&self) -> Columns<'_> {
-        Columns { resolved: std::slice::from_ref(&self.resolved), chains: std::slice::from_ref(&self.chain) }
+    pub(crate) fn as_column(&self) -> AgentColumns<'_> {
+        AgentColumns { resolved: std::slice::from_ref(&self.resolved), chains: std::slice::from_ref(&self.chain) }
     }
 }
 
@@ -282,7 +282,8 @@ impl Agents {
     /// # Errors
     /// The errors of [`Agents::decide`]. After an error the verdicts must not be used.
     pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
-        decide_all(&self.set, self.columns(), urls, verdicts)
+        check_len(urls.len(), self.agents.len(), verdicts)?;
+        self.set.decide_all(self.columns(), urls, verdicts)
     }
 
     /// Decides many URLs on this thread, and stores when each URL's robots.txt was fetched.
@@ -372,7 +373,13 @@ impl Agents {
     /// The errors of [`Agents::decide_all`].
     #[cfg(feature = "rayon")]
     pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
-        par_decide_all(&self.set, self.columns(), urls, verdicts)
+        use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+        use rayon::slice::{ParallelSlice, ParallelSliceMut};
+        check_len(urls.len(), self.agents.len(), verdicts)?;
+        let columns = self.columns();
+        let rows = verdicts.par_chunks_mut(URLS_PER_TASK * columns.width());
+        let tasks = urls.par_chunks(URLS_PER_TASK).zip(rows);
+        tasks.try_for_each(|(urls, rows)| self.set.decide_all(columns, urls, rows))
     }
 
     /// Decides many URLs, each by the rules that applied at its own time, in seconds since 1970: `verdicts[i *
@@ -440,8 +447,8 @@ impl Agents {
         &self.set
     }
 
-    pub(crate) fn columns(&self) -> Columns<'_> {
-        Columns { resolved: &self.resolved, chains: &self.chains }
+    pub(crate) fn columns(&self) -> AgentColumns<'_> {
+        AgentColumns { resolved: &self.resolved, chains: &self.chains }
     }
 
     /// Returns each crawler as an [`Agent`], in the order in which the caller named them.
@@ -506,33 +513,9 @@ pub(crate) fn check_times(urls: usize, times: &[i64]) -> Result<(), Error> {
     Err(Error::new(ErrorKind::BufferLength, format!("{urls} URLs need as many times, found {}", times.len())))
 }
 
-fn decide_all<U: AsRef<[u8]>>(
-    set: &Set,
-    columns: Columns<'_>,
-    urls: &[U],
-    verdicts: &mut [Verdict],
-) -> Result<(), Error> {
-    check_len(urls.len(), columns.chains.len(), verdicts)?;
-    set.decide_all(columns, urls, verdicts)
-}
-
 /// The number of URLs in a task, which is large enough to make thread handover negligible.
 #[cfg(feature = "rayon")]
 const URLS_PER_TASK: usize = 1024;
-
-#[cfg(feature = "rayon")]
-fn par_decide_all<U: AsRef<[u8]> + Sync>(
-    set: &Set,
-    columns: Columns<'_>,
-    urls: &[U],
-    verdicts: &mut [Verdict],
-) -> Result<(), Error> {
-    use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-    use rayon::slice::{ParallelSlice, ParallelSliceMut};
-    check_len(urls.len(), columns.chains.len(), verdicts)?;
-    let tasks = urls.par_chunks(URLS_PER_TASK).zip(verdicts.par_chunks_mut(URLS_PER_TASK * columns.width()));
-    tasks.try_for_each(|(urls, verdicts)| decide_all(set, columns, urls, verdicts))
-}
 
 impl Set {
     fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {

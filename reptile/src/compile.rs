@@ -23,11 +23,12 @@ use reptile_engine::spool::{Memory, Store};
 pub use self::fetch::Capture;
 pub(crate) use self::parser::parse_one;
 pub use self::parser::{Parsed, ParsedCapture, Parser};
-use self::parts::{MemoryLimit, Parts, too_large};
+use self::parts::{CompiledParts, MemoryLimit, too_large};
 pub use self::threads::Progress;
 use self::threads::{AllThreads, OnProgress};
 use crate::error::{Error, ErrorKind};
 use crate::files::{PendingFile, release_pages_during};
+use crate::parallel::map_all;
 use crate::{Dialect, Origin, Profile, Set};
 
 /// Compiles any number of robots.txt captures to one set.
@@ -51,7 +52,7 @@ pub struct Compiler {
     builder: SetBuilder,
     parser: Parser,
     strategy: Strategy,
-    parts: Parts,
+    parts: CompiledParts,
     sets: Vec<Set>,
     on_progress: Option<Box<OnProgress>>,
 }
@@ -71,7 +72,7 @@ impl Compiler {
             builder: SetBuilder::with_profile(dialect, profile, at),
             parser: Parser::new(dialect, profile, true),
             strategy: Strategy::default(),
-            parts: Parts::default(),
+            parts: CompiledParts::default(),
             sets: Vec::new(),
             on_progress: None,
         }
@@ -209,24 +210,13 @@ impl Compiler {
             if batch.is_empty() {
                 return;
             }
-            let parsed = self.parse_all(&batch);
+            let parsed = map_all(&batch, |capture| self.parser.parse_capture(capture));
             for (capture, parsed) in batch.into_iter().zip(parsed) {
                 if let Err(error) = self.add_all_of(parsed) {
                     on_error(&capture.origin, error);
                 }
             }
         }
-    }
-
-    #[cfg(feature = "rayon")]
-    fn parse_all(&self, batch: &[Capture]) -> Vec<Parsed> {
-        use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-        batch.par_iter().map(|capture| self.parser.parse_capture(capture)).collect()
-    }
-
-    #[cfg(not(feature = "rayon"))]
-    fn parse_all(&self, batch: &[Capture]) -> Vec<Parsed> {
-        batch.iter().map(|capture| self.parser.parse_capture(capture)).collect()
     }
 
     /// Compiles every distinct ruleset, on all threads with the feature `rayon`. Reads every byte of the added sets.

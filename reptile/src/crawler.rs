@@ -8,11 +8,11 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crawler {
     pub(crate) name: Vec<u8>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CrawlerForm,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CrawlerForm {
     /// A name to look up in the crawler table. A name that is not in the table is a product token.
     Named,
     /// One product token, which is not looked up in the table.
@@ -29,14 +29,14 @@ impl Crawler {
     /// or else the group for `Googlebot`, or else the default group. Any other name is a product token.
     #[must_use]
     pub fn named(name: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: name.as_ref().to_vec(), kind: Kind::Named }
+        Crawler { name: name.as_ref().to_vec(), kind: CrawlerForm::Named }
     }
 
     /// Returns a crawler that obeys only this product token, and the default group if no group names the token. The
     /// crawler table is not consulted.
     #[must_use]
     pub fn token(token: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: token.as_ref().to_vec(), kind: Kind::Token }
+        Crawler { name: token.as_ref().to_vec(), kind: CrawlerForm::Token }
     }
 
     /// Returns a crawler that obeys the groups for the first of these product tokens that a robots.txt names. If the
@@ -49,7 +49,7 @@ impl Crawler {
         if honors_default_group {
             name.extend_from_slice(if name.is_empty() { b"*" } else { b">*" });
         }
-        Crawler { name, kind: Kind::Chain { tokens, honors_default_group } }
+        Crawler { name, kind: CrawlerForm::Chain { tokens, honors_default_group } }
     }
 
     /// Returns a crawler that no group names: it obeys the default group.
@@ -69,7 +69,7 @@ impl Crawler {
     /// tests, which use names that no crawler should have.
     #[must_use]
     pub fn verbatim(name: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: name.as_ref().to_vec(), kind: Kind::Verbatim }
+        Crawler { name: name.as_ref().to_vec(), kind: CrawlerForm::Verbatim }
     }
 }
 

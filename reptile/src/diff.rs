@@ -184,7 +184,6 @@ impl<'s> Diff<'s> {
         Ok(is_same)
     }
 
-    /// Returns the changes to an origin's policy.
     fn policy_change(&self, old: &OriginRecord<'s>, new: &OriginRecord<'s>) -> Result<Change, FormatError> {
         let (old, new) = (self.old.policy_of(old)?, self.new.policy_of(new)?);
         let sources = [old.source()?, new.source()?];

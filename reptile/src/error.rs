@@ -18,9 +18,9 @@ use crate::crawler::Crawler;
 /// let error = Set::from_bytes(*b"not a set").unwrap_err();
 /// assert_eq!((error.kind(), error.section()), (ErrorKind::Format, Some("header")));
 /// ```
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorDetail>);
 
-enum Inner {
+enum ErrorDetail {
     Io(io::Error),
     Format(FormatError),
     #[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "only compilers merge sets"))]
@@ -75,10 +75,10 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
-            Inner::Io(_) => ErrorKind::Io,
-            Inner::Format(_) => ErrorKind::Format,
-            Inner::AddedSet { error, .. } => error.kind(),
-            Inner::Other { kind, .. } => *kind,
+            ErrorDetail::Io(_) => ErrorKind::Io,
+            ErrorDetail::Format(_) => ErrorKind::Format,
+            ErrorDetail::AddedSet { error, .. } => error.kind(),
+            ErrorDetail::Other { kind, .. } => *kind,
         }
     }
 
@@ -108,8 +108,8 @@ impl Error {
 
     fn format(&self) -> Option<&FormatError> {
         match &*self.0 {
-            Inner::Format(error) => Some(error),
-            Inner::AddedSet { error, .. } => error.format(),
+            ErrorDetail::Format(error) => Some(error),
+            ErrorDetail::AddedSet { error, .. } => error.format(),
             _ => None,
         }
     }
@@ -121,7 +121,7 @@ impl Error {
     #[must_use]
     pub fn added_set(&self) -> Option<usize> {
         match &*self.0 {
-            Inner::AddedSet { number, .. } => Some(*number),
+            ErrorDetail::AddedSet { number, .. } => Some(*number),
             _ => None,
         }
     }
@@ -129,21 +129,21 @@ impl Error {
     /// Returns an error about the set that was added as number `number`, counted from 0.
     #[cfg(feature = "compile")]
     pub(crate) fn of_added_set(number: usize, error: Error) -> Error {
-        Error(Box::new(Inner::AddedSet { number, error }))
+        Error(Box::new(ErrorDetail::AddedSet { number, error }))
     }
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner::Other { kind, message: message.into() }))
+        Error(Box::new(ErrorDetail::Other { kind, message: message.into() }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Inner::Io(_) => f.write_str("the file cannot be read or written"),
-            Inner::Format(error) => write!(f, "not a valid set: {error}"),
-            Inner::AddedSet { number, .. } => write!(f, "added set {}", number + 1),
-            Inner::Other { message, .. } => f.write_str(message),
+            ErrorDetail::Io(_) => f.write_str("the file cannot be read or written"),
+            ErrorDetail::Format(error) => write!(f, "not a valid set: {error}"),
+            ErrorDetail::AddedSet { number, .. } => write!(f, "added set {}", number + 1),
+            ErrorDetail::Other { message, .. } => f.write_str(message),
         }
     }
 }
@@ -153,10 +153,10 @@ impl fmt::Debug for Error {
         let mut debug = f.debug_struct("Error");
         debug.field("kind", &self.kind());
         match &*self.0 {
-            Inner::Io(error) => debug.field("source", error),
-            Inner::Format(error) => debug.field("format", error),
-            Inner::AddedSet { number, error } => debug.field("added_set", number).field("error", error),
-            Inner::Other { message, .. } => debug.field("message", message),
+            ErrorDetail::Io(error) => debug.field("source", error),
+            ErrorDetail::Format(error) => debug.field("format", error),
+            ErrorDetail::AddedSet { number, error } => debug.field("added_set", number).field("error", error),
+            ErrorDetail::Other { message, .. } => debug.field("message", message),
         };
         debug.finish()
     }
@@ -165,8 +165,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
-            Inner::Io(error) => Some(error),
-            Inner::AddedSet { error, .. } => Some(error),
+            ErrorDetail::Io(error) => Some(error),
+            ErrorDetail::AddedSet { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -174,23 +174,23 @@ impl std::error::Error for Error {
 
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Error {
-        Error(Box::new(Inner::Format(error)))
+        Error(Box::new(ErrorDetail::Format(error)))
     }
 }
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
-        Error(Box::new(Inner::Io(error)))
+        Error(Box::new(ErrorDetail::Io(error)))
     }
 }
 
 /// The reason why a crawler could not be resolved. The text says what to write instead, if that is known.
 pub struct CrawlerError {
     crawler: String,
-    why: Why,
+    why: CrawlerFault,
 }
 
-enum Why {
+enum CrawlerFault {
     Spec(SpecError),
     Token(TokenError),
     Damaged(Error),
@@ -223,14 +223,14 @@ impl CrawlerError {
     #[must_use]
     pub fn kind(&self) -> CrawlerErrorKind {
         match &self.why {
-            Why::Spec(SpecError::UnknownGroup(_)) => CrawlerErrorKind::Group,
-            Why::Spec(_) => CrawlerErrorKind::Chain,
-            Why::Token(TokenError::Empty) => CrawlerErrorKind::Empty,
-            Why::Token(TokenError::List { .. }) => CrawlerErrorKind::List,
-            Why::Token(TokenError::Header { .. }) => CrawlerErrorKind::Header,
-            Why::Token(TokenError::Version { .. }) => CrawlerErrorKind::Version,
-            Why::Token(_) => CrawlerErrorKind::Unnameable,
-            Why::Damaged(_) => CrawlerErrorKind::Damaged,
+            CrawlerFault::Spec(SpecError::UnknownGroup(_)) => CrawlerErrorKind::Group,
+            CrawlerFault::Spec(_) => CrawlerErrorKind::Chain,
+            CrawlerFault::Token(TokenError::Empty) => CrawlerErrorKind::Empty,
+            CrawlerFault::Token(TokenError::List { .. }) => CrawlerErrorKind::List,
+            CrawlerFault::Token(TokenError::Header { .. }) => CrawlerErrorKind::Header,
+            CrawlerFault::Token(TokenError::Version { .. }) => CrawlerErrorKind::Version,
+            CrawlerFault::Token(_) => CrawlerErrorKind::Unnameable,
+            CrawlerFault::Damaged(_) => CrawlerErrorKind::Damaged,
         }
     }
 
@@ -238,22 +238,26 @@ impl CrawlerError {
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         match &self.why {
-            Why::Token(TokenError::Header { token: Some(token) } | TokenError::Version { token }) => Some(token),
-            Why::Token(TokenError::Unnameable { read_as, .. }) => Some(&**read_as).filter(|name| !name.is_empty()),
+            CrawlerFault::Token(TokenError::Header { token: Some(token) } | TokenError::Version { token }) => {
+                Some(token)
+            }
+            CrawlerFault::Token(TokenError::Unnameable { read_as, .. }) => {
+                Some(&**read_as).filter(|name| !name.is_empty())
+            }
             _ => None,
         }
     }
 
     pub(crate) fn of_spec(text: &str, error: SpecError) -> CrawlerError {
-        CrawlerError { crawler: text.to_owned(), why: Why::Spec(error) }
+        CrawlerError { crawler: text.to_owned(), why: CrawlerFault::Spec(error) }
     }
 
     pub(crate) fn new(crawler: &Crawler, error: TokenError) -> CrawlerError {
-        CrawlerError { crawler: crawler.to_string(), why: Why::Token(error) }
+        CrawlerError { crawler: crawler.to_string(), why: CrawlerFault::Token(error) }
     }
 
     pub(crate) fn damaged(crawler: &Crawler, error: Error) -> CrawlerError {
-        CrawlerError { crawler: crawler.to_string(), why: Why::Damaged(error) }
+        CrawlerError { crawler: crawler.to_string(), why: CrawlerFault::Damaged(error) }
     }
 }
 
@@ -261,9 +265,9 @@ impl fmt::Display for CrawlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let crawler = &self.crawler;
         match &self.why {
-            Why::Spec(error) => error.fmt(f),
-            Why::Token(error) => write!(f, "crawler {crawler:?}: {error}"),
-            Why::Damaged(_) => write!(f, "crawler {crawler:?}: cannot be looked up in the set"),
+            CrawlerFault::Spec(error) => error.fmt(f),
+            CrawlerFault::Token(error) => write!(f, "crawler {crawler:?}: {error}"),
+            CrawlerFault::Damaged(_) => write!(f, "crawler {crawler:?}: cannot be looked up in the set"),
         }
     }
 }
@@ -279,8 +283,8 @@ impl fmt::Debug for CrawlerError {
 impl std::error::Error for CrawlerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.why {
-            Why::Spec(_) | Why::Token(_) => None,
-            Why::Damaged(error) => Some(error),
+            CrawlerFault::Spec(_) | CrawlerFault::Token(_) => None,
+            CrawlerFault::Damaged(error) => Some(error),
         }
     }
 }

@@ -2,17 +2,17 @@
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile::explain::Reading;
+//! use reptile::explain::ExplainedFile;
 //! use reptile::{Dialect, crawlers};
 //!
 //! let (body, dialect, arena) = (b"user-agent: GPTBot\ndisallow: /\n", Dialect::google(), Bump::new());
-//! let reading = Reading::new(body, dialect, &arena);
+//! let reading = ExplainedFile::new(body, dialect, &arena);
 //! let agent = crawlers::of_name(b"GPTBot", dialect);
 //! let choice = reading.choose(&agent);
 //! assert_eq!(reading.naming_lines(&agent, &choice).collect::<Vec<_>>(), [1]);
 //! ```
 
-pub use reptile_compiler::advice::explanation::{Reading, Why};
+pub use reptile_compiler::advice::explanation::{DecidingReason, ExplainedFile};
 pub use reptile_compiler::oracle::{Choice, ChosenBy, choose};
 
 use reptile_compiler::dialect::crawlers::Resolved;
@@ -29,11 +29,11 @@ const NUMBERS_SHOWN: usize = 8;
 ///
 /// ```
 /// use bumpalo::Bump;
-/// use reptile::explain::{Phrases, Reading};
+/// use reptile::explain::{Phrases, ExplainedFile};
 /// use reptile::{Dialect, crawlers};
 ///
 /// let (body, dialect, arena) = (b"user-agent: *\ndisallow: /\n", Dialect::google(), Bump::new());
-/// let reading = Reading::new(body, dialect, &arena);
+/// let reading = ExplainedFile::new(body, dialect, &arena);
 /// let agent = crawlers::of_name(b"GPTBot", dialect);
 /// let choice = reading.choose(&agent);
 /// let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
@@ -42,7 +42,7 @@ const NUMBERS_SHOWN: usize = 8;
 /// ```
 pub struct Phrases<'p> {
     /// The file.
-    pub reading: &'p Reading<'p>,
+    pub reading: &'p ExplainedFile<'p>,
     /// The crawler.
     pub agent: &'p Resolved,
     /// The groups that it obeys.
@@ -77,11 +77,17 @@ impl Phrases<'_> {
     /// Returns the reason for a verdict. `path` is the explained path, in the dialect's normal form. `profile` is the
     /// fetch profile that decides about failed fetches, if any.
     #[must_use]
-    pub fn because(&self, explanation: &Explanation, why: Why, path: &[u8], profile: Option<&Profile>) -> String {
+    pub fn because(
+        &self,
+        explanation: &Explanation,
+        why: DecidingReason,
+        path: &[u8],
+        profile: Option<&Profile>,
+    ) -> String {
         let Some(rule) = explanation.rule() else {
             return match why {
-                Why::NoGroup => self.without_group(),
-                Why::Fetch(cause) => {
+                DecidingReason::NoGroup => self.without_group(),
+                DecidingReason::Fetch(cause) => {
                     let profile = profile.map_or("", Profile::as_str);
                     let verb = if explanation.verdict == Verdict::Allow { "allows" } else { "disallows" };
                     format!("fetching the robots.txt gave: {cause}; then the fetch profile {profile} {verb} everything")
@@ -94,13 +100,17 @@ impl Phrases<'_> {
             RuleKind::Disallow => ("Disallow", "Allow"),
         };
         let reason = match why {
-            Why::AlwaysAllowed => {
+            DecidingReason::AlwaysAllowed => {
                 format!("{} always allows {}", self.reading.dialect().name, (self.shown)(&rule.pattern))
             }
-            Why::EmptyRule => "a rule without a value restricts nothing, and no other rule matches".into(),
-            Why::Longer { octets, other } => format!("the {kind} is longer: {} against {other}", octets_of(octets)),
-            Why::AllowOnTie { octets } => format!("both have {}, and then the Allow wins", octets_of(octets)),
-            Why::First => "the first rule that matches decides".into(),
+            DecidingReason::EmptyRule => "a rule without a value restricts nothing, and no other rule matches".into(),
+            DecidingReason::Longer { octets, other } => {
+                format!("the {kind} is longer: {} against {other}", octets_of(octets))
+            }
+            DecidingReason::AllowOnTie { octets } => {
+                format!("both have {}, and then the Allow wins", octets_of(octets))
+            }
+            DecidingReason::First => "the first rule that matches decides".into(),
             _ => format!("no {other} matches"),
         };
         let index_page = if self.reading.opens_folder(rule, path) {

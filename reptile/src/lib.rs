@@ -98,6 +98,8 @@ mod location;
 #[cfg(feature = "compile")]
 mod one_shot;
 #[cfg(feature = "compile")]
+mod parallel;
+#[cfg(feature = "compile")]
 pub mod prove;
 #[cfg(feature = "compile")]
 pub mod reason;

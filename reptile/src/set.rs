@@ -20,24 +20,23 @@ use reptile_engine::verdict::{self, Rule, Verdict};
 #[cfg(feature = "compile")]
 use reptile_compiler::reason::Access;
 
-use crate::crawler::{Crawler, Kind};
+use crate::crawler::{Crawler, CrawlerForm};
 use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
-/// A set's bytes.
-pub(crate) enum Bytes {
+pub(crate) enum SetBytes {
     Owned(Vec<u8>),
     #[cfg(feature = "mmap")]
     Mapped(reptile_engine::platform::MappedFile),
 }
 
-impl AsRef<[u8]> for Bytes {
+impl AsRef<[u8]> for SetBytes {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         match self {
-            Bytes::Owned(bytes) => bytes,
+            SetBytes::Owned(bytes) => bytes,
             #[cfg(feature = "mmap")]
-            Bytes::Mapped(file) => file.as_ref(),
+            SetBytes::Mapped(file) => file.as_ref(),
         }
     }
 }
@@ -52,9 +51,9 @@ impl AsRef<[u8]> for Bytes {
 /// [`Set::verify`] once, or [`Set::verify_deep`] for a set from an untrusted source.
 #[derive(Clone)]
 pub struct Set {
-    engine: Arc<engine::Set<Bytes>>,
+    engine: Arc<engine::Set<SetBytes>>,
     /// The sites that were replaced in memory; usually empty.
-    replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
+    replaced: Arc<HashMap<Origin, Arc<engine::Set<SetBytes>>>>,
     /// The policy's number in a set of one robots.txt, which decides URLs from any origin.
     only: Option<u32>,
 }
@@ -80,7 +79,7 @@ impl Set {
     /// # Errors
     /// Returns [`ErrorKind::Format`] if the bytes are not a set in this format version.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Set, Error> {
-        Set::open(Bytes::Owned(bytes.into()))
+        Set::open(SetBytes::Owned(bytes.into()))
     }
 
     /// Opens a mapped set file, in microseconds regardless of its size.
@@ -97,16 +96,16 @@ impl Set {
     /// Returns [`ErrorKind::Format`] if the file is not a set in this format version.
     #[cfg(feature = "mmap")]
     pub fn map(file: crate::MappedFile) -> Result<Set, Error> {
-        Set::open(Bytes::Mapped(file))
+        Set::open(SetBytes::Mapped(file))
     }
 
-    fn open(bytes: Bytes) -> Result<Set, Error> {
+    fn open(bytes: SetBytes) -> Result<Set, Error> {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), only: None })
     }
 
     /// Returns the engine's set, without replaced sites.
     #[cfg(feature = "compile")]
-    pub(crate) fn engine(&self) -> &engine::Set<Bytes> {
+    pub(crate) fn engine(&self) -> &engine::Set<SetBytes> {
         &self.engine
     }
 
@@ -121,15 +120,15 @@ impl Set {
     pub(crate) fn mapped(&self) -> Option<&reptile_engine::platform::MappedFile> {
         match self.engine.data() {
             #[cfg(feature = "mmap")]
-            Bytes::Mapped(file) => Some(file),
-            Bytes::Owned(_) => None,
+            SetBytes::Mapped(file) => Some(file),
+            SetBytes::Owned(_) => None,
         }
     }
 
     /// Opens a set with one site, which decides URLs from any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {
-        let set = Set::open(Bytes::Owned(bytes))?;
+        let set = Set::open(SetBytes::Owned(bytes))?;
         let only = only_site(&set.engine)?.map(|site| site.policy().number());
         Ok(Set { only, ..set })
     }
@@ -172,7 +171,7 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Looks up the tokens in an engine's set.
-    pub(crate) fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
+    pub(crate) fn look_up(&self, set: &engine::Set<SetBytes>) -> Result<engine::Agent, Error> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         Ok(set.agent_chain(&tokens, self.honors_default_group)?)
     }
@@ -180,19 +179,19 @@ impl Chain {
 
 /// The crawler in one query: the engine's agent, and, for a replaced site, its product tokens.
 #[derive(Clone, Copy)]
-pub(crate) struct Query<'a> {
+pub(crate) struct AgentQuery<'a> {
     pub(crate) resolved: &'a engine::Agent,
     pub(crate) chain: &'a Chain,
 }
 
 /// The crawlers in one query: the engine's agents, and, for replaced sites, their product tokens.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
+pub(crate) struct AgentColumns<'a> {
     pub(crate) resolved: &'a [engine::Agent],
     pub(crate) chains: &'a [Arc<Chain>],
 }
 
-impl Columns<'_> {
+impl AgentColumns<'_> {
     /// Returns the number of verdicts in a row: at least 1, so that a buffer without columns divides into no rows.
     pub(crate) fn width(self) -> usize {
         self.chains.len().max(1)
@@ -211,12 +210,11 @@ pub(crate) enum SiteLookup<'s, 'u> {
         site: engine::Site<'s>,
         path: url::Path<'u>,
         /// The site's set, if the site was replaced: crawlers are resolved again in it.
-        replaced: Option<&'s engine::Set<Bytes>>,
+        replaced: Option<&'s engine::Set<SetBytes>>,
     },
 }
 
 impl Set {
-    /// Finds a URL's site.
     pub(crate) fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
         if self.only.is_some() {
             let Ok(path) = url::path_at_any_origin(url) else { return Ok(SiteLookup::Invalid) };
@@ -240,7 +238,12 @@ impl Set {
 
     /// Decides one URL for several crawlers. `verdicts` has one element for each crawler.
     #[inline]
-    pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
+    pub(crate) fn decide_each(
+        &self,
+        columns: AgentColumns<'_>,
+        url: &[u8],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
         if !self.replaced.is_empty() {
             return self.decide_each_with_replaced(columns, url, verdicts);
         }
@@ -253,7 +256,7 @@ impl Set {
     /// Decides many URLs for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_all<U: AsRef<[u8]>>(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         urls: &[U],
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
@@ -272,7 +275,7 @@ impl Set {
     /// URL's robots.txt was fetched.
     pub(crate) fn decide_all_dated<U: AsRef<[u8]>>(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         urls: &[U],
         times: Option<&[i64]>,
         verdicts: &mut [Verdict],
@@ -299,7 +302,7 @@ impl Set {
     /// Computes verdicts and preferences for many URLs, with a row for each URL.
     pub(crate) fn usage_all<U: AsRef<[u8]>>(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         urls: &[U],
         times: Option<&[i64]>,
         query: &engine::UsageQuery,
@@ -340,7 +343,7 @@ impl Set {
 
     /// Returns the lines about usage that decide for a URL.
     #[cfg(feature = "compile")]
-    pub(crate) fn usage_lines(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
+    pub(crate) fn usage_lines(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
         use reptile_compiler::body::directives::content_usage;
         use reptile_engine::norm::Pattern;
         let form = self.engine.normal_form();
@@ -375,7 +378,7 @@ impl Set {
     /// Decides many URLs in parts for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_split(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         urls: &[UrlParts<'_>],
         hosts: &engine::KnownHosts,
         verdicts: &mut [Verdict],
@@ -400,7 +403,7 @@ impl Set {
     /// Does the work of [`Set::decide_each`] for a set with replaced sites.
     fn decide_each_with_replaced(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         url: &[u8],
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
@@ -429,7 +432,7 @@ impl Set {
     /// Calls `question` for one agent and a URL's site. If there is no site, calls `without` with the verdict.
     fn ask<R>(
         &self,
-        query: Query<'_>,
+        query: AgentQuery<'_>,
         url: &[u8],
         without: impl FnOnce(Verdict) -> R,
         question: impl FnOnce(&engine::Site<'_>, &engine::Agent, &[u8]) -> Result<R, Error>,
@@ -450,7 +453,7 @@ impl Set {
     /// # Errors
     /// Returns an error if the origin is unknown, or the set is damaged.
     #[cfg(feature = "compile")]
-    pub(crate) fn access(&self, query: Query<'_>, url: &[u8]) -> Result<Access<'_>, Error> {
+    pub(crate) fn access(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Access<'_>, Error> {
         match self.find(url)? {
             SiteLookup::Invalid | SiteLookup::Unknown => {
                 let message = format!("no robots.txt for the origin of \"{}\"", url.escape_ascii());
@@ -469,7 +472,7 @@ impl Set {
         self.engine.normal_form()
     }
 
-    pub(crate) fn explain(&self, query: Query<'_>, url: &[u8]) -> Result<Explanation, Error> {
+    pub(crate) fn explain(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Explanation, Error> {
         let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
         self.ask(query, url, without, |site, agent, path| {
             let inner = site.policy().explain(agent, path)?;
@@ -479,7 +482,7 @@ impl Set {
     }
 
     /// Returns the engine's set, if it is by time and no site was replaced.
-    fn timed(&self) -> Result<&engine::Set<Bytes>, Error> {
+    fn timed(&self) -> Result<&engine::Set<SetBytes>, Error> {
         if !self.engine.has_times() {
             let message = "the set is not by time: it does not keep the rules of each time; compile it again by time";
             return Err(Error::new(ErrorKind::NoTimes, message));
@@ -494,7 +497,7 @@ impl Set {
     /// Decides many URLs for several agents by the rules at each URL's time, with a row of verdicts for each URL.
     pub(crate) fn decide_all_at<U: AsRef<[u8]>>(
         &self,
-        columns: Columns<'_>,
+        columns: AgentColumns<'_>,
         urls: &[U],
         times: &[i64],
         verdicts: &mut [Verdict],
@@ -503,7 +506,7 @@ impl Set {
         Ok(self.timed()?.decide_all_at(columns.resolved, timed, verdicts)?)
     }
 
-    pub(crate) fn explain_at(&self, query: Query<'_>, url: &[u8], time: i64) -> Result<Explanation, Error> {
+    pub(crate) fn explain_at(&self, query: AgentQuery<'_>, url: &[u8], time: i64) -> Result<Explanation, Error> {
         let engine = self.timed()?;
         let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(without(Verdict::Invalid)) };
@@ -514,7 +517,7 @@ impl Set {
         Ok(Explanation::new(inner, policy.group_of(query.resolved)?))
     }
 
-    pub(crate) fn provenance(&self, query: Query<'_>, url: &[u8]) -> Result<Provenance, Error> {
+    pub(crate) fn provenance(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Provenance, Error> {
         self.ask(
             query,
             url,
@@ -526,7 +529,7 @@ impl Set {
         )
     }
 
-    pub(crate) fn provenance_at(&self, query: Query<'_>, url: &[u8], time: i64) -> Result<Provenance, Error> {
+    pub(crate) fn provenance_at(&self, query: AgentQuery<'_>, url: &[u8], time: i64) -> Result<Provenance, Error> {
         let engine = self.timed()?;
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Provenance::default()) };
         let Some(site) = engine.site(&origin)? else { return Ok(Provenance::default()) };
@@ -536,15 +539,15 @@ impl Set {
         Ok(Provenance { fetched_at, ruleset })
     }
 
-    pub(crate) fn matching_rules(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Rule>, Error> {
+    pub(crate) fn matching_rules(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Vec<Rule>, Error> {
         self.ask(query, url, |_| Vec::new(), |site, agent, path| Ok(site.policy().matching_rules(agent, path)?))
     }
 
-    pub(crate) fn group(&self, query: Query<'_>, url: &[u8]) -> Result<Group, Error> {
+    pub(crate) fn group(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Group, Error> {
         self.ask(query, url, |_| Group::None, |site, agent, _| Ok(site.policy().group_of(agent)?))
     }
 
-    pub(crate) fn crawl_delay(&self, query: Query<'_>, url: &[u8]) -> Result<Option<Duration>, Error> {
+    pub(crate) fn crawl_delay(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Option<Duration>, Error> {
         let directives = self.directives(query, url)?;
         let mut counting = directives.iter().filter(|directive| {
             directive.kind == DirectiveKind::CrawlDelay && directive.state == DirectiveState::Counts
@@ -552,7 +555,7 @@ impl Set {
         Ok(counting.find_map(|directive| decimal_seconds(&directive.value)))
     }
 
-    pub(crate) fn directives(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
+    pub(crate) fn directives(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
         let none = |_| Vec::new();
         self.ask(query, url, none, |site, agent, _| {
             let parts = site.other().parts_of(&site.policy().group_indices(agent)?)?;
@@ -715,15 +718,16 @@ impl Set {
     /// Returns the product tokens that a crawler resolves to under the set's dialect.
     pub(crate) fn chain_of(&self, crawler: &Crawler) -> Result<Chain, CrawlerError> {
         Ok(match &crawler.kind {
-            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
-            Kind::Token => {
+            CrawlerForm::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
+            CrawlerForm::Token => {
                 let token = self.product_token(crawler, &crawler.name)?;
                 Chain { tokens: vec![token.to_vec()], honors_default_group: true }
             }
-            Kind::Named => {
+            CrawlerForm::Named => {
                 let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
                 let table = self.engine.crawlers();
-                let (found, syntax) = (table.find(&crawler.name).map_err(damaged)?, table.syntax().map_err(damaged)?);
+                let found = table.find(&crawler.name).map_err(damaged)?;
+                let syntax = table.syntax().map_err(damaged)?;
                 let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
                 match self.product_token(crawler, &crawler.name) {
                     // A known crawler obeys the groups for the token that is read from a line with its name.
@@ -736,7 +740,7 @@ impl Set {
                     honors_default_group: found.honors_default_group,
                 }
             }
-            Kind::Chain { tokens, honors_default_group } => {
+            CrawlerForm::Chain { tokens, honors_default_group } => {
                 let tokens = tokens.iter().map(|token| self.product_token(crawler, token).map(<[u8]>::to_vec));
                 Chain { tokens: tokens.collect::<Result<_, _>>()?, honors_default_group: *honors_default_group }
             }
@@ -808,13 +812,13 @@ pub struct KnownCrawler {
 fn site_lookup<'s, 'u>(
     site: Option<engine::Site<'s>>,
     path: url::Path<'u>,
-    replaced: Option<&'s engine::Set<Bytes>>,
+    replaced: Option<&'s engine::Set<SetBytes>>,
 ) -> SiteLookup<'s, 'u> {
     site.map_or(SiteLookup::Unknown, |site| SiteLookup::Site { site, path, replaced })
 }
 
 /// Returns a set's first site.
-fn only_site(engine: &engine::Set<Bytes>) -> Result<Option<engine::Site<'_>>, Error> {
+fn only_site(engine: &engine::Set<SetBytes>) -> Result<Option<engine::Site<'_>>, Error> {
     Ok(engine.origins().next().transpose()?.map(|record| engine.site_of(&record)).transpose()?)
 }
 

@@ -60,7 +60,7 @@ const LAST_STEP: u32 = 2 * HALVINGS;
 /// example.
 #[derive(Clone, Debug, Default)]
 pub struct Shapes {
-    root: Node,
+    root: ShapeNode,
     /// The segments and queries added since the tree was last counted, plus that count.
     nodes: usize,
     urls: u64,
@@ -68,16 +68,16 @@ pub struct Shapes {
 
 /// The continuations of paths after a segment.
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct ShapeNode {
     /// Whether a path without a query ends here.
     is_end: bool,
-    queries: Queries,
-    next: Next,
+    queries: QueryKeys,
+    next: NextSegments,
 }
 
 /// The queries after a path.
 #[derive(Clone, Debug)]
-enum Queries {
+enum QueryKeys {
     /// Each query's pattern, without the question mark.
     Keys(BTreeSet<Vec<u8>>),
     Any,
@@ -85,22 +85,22 @@ enum Queries {
 
 /// The segments at one place: either separate or merged.
 #[derive(Clone, Debug, Default)]
-struct Next {
-    values: BTreeMap<Vec<u8>, Node>,
+struct NextSegments {
+    values: BTreeMap<Vec<u8>, ShapeNode>,
     /// If this is set, there are no values.
-    wild: Option<Box<Wild>>,
+    wild: Option<Box<MergedSegments>>,
 }
 
 /// Segments that were merged into a wildcard.
 #[derive(Clone, Debug, Default)]
-struct Wild {
-    shared: Option<Shared>,
-    node: Node,
+struct MergedSegments {
+    shared: Option<CommonEnds>,
+    node: ShapeNode,
 }
 
 /// The common prefix and suffix of merged segments.
 #[derive(Clone, Debug)]
-struct Shared {
+struct CommonEnds {
     /// The first and last bytes of all values. They may overlap.
     start: Vec<u8>,
     end: Vec<u8>,
@@ -108,9 +108,9 @@ struct Shared {
     min_len: usize,
 }
 
-impl Default for Queries {
-    fn default() -> Queries {
-        Queries::Keys(BTreeSet::new())
+impl Default for QueryKeys {
+    fn default() -> QueryKeys {
+        QueryKeys::Keys(BTreeSet::new())
     }
 }
 
@@ -186,12 +186,12 @@ fn values_kept(depth: u32, step: u32) -> usize {
     MAX_VALUES >> halvings.min(HALVINGS)
 }
 
-impl Node {
-    fn merge(&mut self, other: Node) {
+impl ShapeNode {
+    fn merge(&mut self, other: ShapeNode) {
         self.is_end |= other.is_end;
         match other.queries {
-            Queries::Any => self.queries = Queries::Any,
-            Queries::Keys(keys) => keys.into_iter().for_each(|keys| self.queries.add(Some(keys), &mut 0)),
+            QueryKeys::Any => self.queries = QueryKeys::Any,
+            QueryKeys::Keys(keys) => keys.into_iter().for_each(|keys| self.queries.add(Some(keys), &mut 0)),
         }
         for (value, node) in other.next.values {
             self.next.child(&value, &mut 0).merge(node);
@@ -204,8 +204,8 @@ impl Node {
     /// Merges the values at each place with more values than a step allows.
     fn coarsen(&mut self, depth: u32, step: u32) {
         let max_values = values_kept(depth, step);
-        if matches!(&self.queries, Queries::Keys(keys) if keys.len() > max_values) {
-            self.queries = Queries::Any;
+        if matches!(&self.queries, QueryKeys::Keys(keys) if keys.len() > max_values) {
+            self.queries = QueryKeys::Any;
         }
         if self.next.values.len() > max_values {
             self.next.merged();
@@ -217,7 +217,7 @@ impl Node {
 
     /// Returns the number of segments and queries.
     fn count(&self) -> usize {
-        let queries = if let Queries::Keys(keys) = &self.queries { keys.len() } else { 1 };
+        let queries = if let QueryKeys::Keys(keys) = &self.queries { keys.len() } else { 1 };
         queries + self.next.count()
     }
 
@@ -234,10 +234,10 @@ impl Node {
             with(&[b"$"]);
         }
         match &self.queries {
-            Queries::Any => {
+            QueryKeys::Any => {
                 with(&[b"?*"]);
             }
-            Queries::Keys(keys) => {
+            QueryKeys::Keys(keys) => {
                 for keys in keys {
                     with(&[b"?", keys, if keys.ends_with(b"*") { b"" } else { b"$" }]);
                 }
@@ -250,7 +250,7 @@ impl Node {
             prefix.truncate(len);
         }
         if let Some(wild) = &self.next.wild {
-            let (start, end) = wild.shared.as_ref().map_or((&b""[..], &b""[..]), Shared::fixed);
+            let (start, end) = wild.shared.as_ref().map_or((&b""[..], &b""[..]), CommonEnds::fixed);
             for part in [b"/", start, b"*", end] {
                 prefix.extend_from_slice(part);
             }
@@ -260,10 +260,10 @@ impl Node {
     }
 }
 
-impl Queries {
+impl QueryKeys {
     /// Adds a query's pattern, or `None` if a pattern cannot express the query. Updates the number of nodes.
     fn add(&mut self, pattern: Option<Vec<u8>>, nodes: &mut usize) {
-        let Queries::Keys(all) = self else { return };
+        let QueryKeys::Keys(all) = self else { return };
         let before = all.len();
         let has_room = match pattern {
             Some(pattern) => all.insert(pattern) && all.len() <= MAX_VALUES || all.len() == before,
@@ -271,15 +271,15 @@ impl Queries {
         };
         let after = if has_room { all.len() } else { 1 };
         if !has_room {
-            *self = Queries::Any;
+            *self = QueryKeys::Any;
         }
         *nodes = (*nodes + after).saturating_sub(before);
     }
 }
 
-impl Next {
+impl NextSegments {
     /// Returns a segment's node, and creates it if necessary. Updates the number of nodes.
-    fn child(&mut self, segment: &[u8], nodes: &mut usize) -> &mut Node {
+    fn child(&mut self, segment: &[u8], nodes: &mut usize) -> &mut ShapeNode {
         let is_separate = self.wild.is_none()
             && (self.values.contains_key(segment)
                 || self.values.len() < MAX_VALUES && segment.len() <= MAX_VALUE_BYTES && is_segment(segment));
@@ -295,21 +295,21 @@ impl Next {
             *nodes = (*nodes + self.count()).saturating_sub(before);
         }
         let wild = self.merged();
-        wild.include(Shared::of(segment));
+        wild.include(CommonEnds::of(segment));
         &mut wild.node
     }
 
     /// Merges the values unless they are already merged.
-    fn merged(&mut self) -> &mut Wild {
+    fn merged(&mut self) -> &mut MergedSegments {
         let wild = self.wild.get_or_insert_default();
         for (value, node) in mem::take(&mut self.values) {
-            wild.include(Shared::of(&value));
+            wild.include(CommonEnds::of(&value));
             wild.node.merge(node);
         }
         wild
     }
 
-    fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
+    fn nodes_mut(&mut self) -> impl Iterator<Item = &mut ShapeNode> {
         self.values.values_mut().chain(self.wild.iter_mut().map(|wild| &mut wild.node))
     }
 
@@ -320,15 +320,15 @@ impl Next {
     }
 }
 
-impl Wild {
-    fn merge(&mut self, other: Wild) {
+impl MergedSegments {
+    fn merge(&mut self, other: MergedSegments) {
         if let Some(shared) = other.shared {
             self.include(shared);
         }
         self.node.merge(other.node);
     }
 
-    fn include(&mut self, other: Shared) {
+    fn include(&mut self, other: CommonEnds) {
         match &mut self.shared {
             Some(shared) => shared.restrict(&other),
             shared => *shared = Some(other),
@@ -336,14 +336,14 @@ impl Wild {
     }
 }
 
-impl Shared {
-    fn of(value: &[u8]) -> Shared {
+impl CommonEnds {
+    fn of(value: &[u8]) -> CommonEnds {
         let len = value.len().min(MAX_VALUE_BYTES);
-        Shared { start: value[..len].into(), end: value[value.len() - len..].into(), min_len: value.len() }
+        CommonEnds { start: value[..len].into(), end: value[value.len() - len..].into(), min_len: value.len() }
     }
 
     /// Reduces this to the common parts of both.
-    fn restrict(&mut self, other: &Shared) {
+    fn restrict(&mut self, other: &CommonEnds) {
         let at_start = self.start.iter().zip(&other.start).take_while(|(a, b)| a == b).count();
         self.start.truncate(at_start);
         let at_end = self.end.iter().rev().zip(other.end.iter().rev()).take_while(|(a, b)| a == b).count();

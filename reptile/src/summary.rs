@@ -23,10 +23,7 @@ mod usage;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-#[cfg(feature = "rayon")]
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile_compiler::reason::{Extent, Reasoner, Statement};
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
@@ -34,7 +31,8 @@ use reptile_engine::set::{self as engine, Policy};
 
 use crate::agent::{Agent, Agents};
 use crate::error::Error;
-use crate::set::{Columns, Query, Set, SiteLookup};
+use crate::parallel::map_all;
+use crate::set::{AgentColumns, AgentQuery, Set, SiteLookup};
 use crate::{Group, Origin, Reason, Verdict};
 
 pub use self::usage::{DecidingUsage, UsageAccess, UsageStatements};
@@ -56,36 +54,18 @@ pub enum Access {
     Invalid,
 }
 
-impl Access {
-    /// All values in the order of their numbers.
-    pub const ALL: [Access; 6] =
-        [Access::Allowed, Access::Disallowed, Access::Partial, Access::Unknown, Access::Unproved, Access::Invalid];
-
-    /// Returns the word for the access, such as `partial`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Access::Allowed => "allowed",
-            Access::Disallowed => "disallowed",
-            Access::Partial => "partial",
-            Access::Unknown => "unknown",
-            Access::Unproved => "unproved",
-            Access::Invalid => "invalid",
-        }
-    }
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-reptile_engine::words!(Access, "an access", Access::ALL, Access::name);
+reptile_engine::words!(Access, "an access", name {
+    Allowed => "allowed",
+    Disallowed => "disallowed",
+    Partial => "partial",
+    Unknown => "unknown",
+    Unproved => "unproved",
+    Invalid => "invalid",
+});
 
 /// The deciding rules or verdict for a crawler at an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deciding {
+pub enum DecidingRules {
     /// No rules: the same verdict for every path.
     One {
         /// The verdict.
@@ -106,32 +86,32 @@ pub enum Deciding {
     },
 }
 
-impl Deciding {
+impl DecidingRules {
     /// Returns the deciding rules or verdict for a crawler under a policy.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    pub fn of(policy: &Policy<'_>, agent: &engine::Agent) -> Result<Deciding, FormatError> {
+    pub fn of(policy: &Policy<'_>, agent: &engine::Agent) -> Result<DecidingRules, FormatError> {
         let (source, group) = (policy.source()?, policy.group_of(agent)?);
         if source.verdict().is_some() {
             let explained = policy.explain(agent, b"/")?;
-            return Ok(Deciding::One { verdict: explained.verdict, group, reason: explained.reason() });
+            return Ok(DecidingRules::One { verdict: explained.verdict, group, reason: explained.reason() });
         }
         let rules = policy.rules_for(agent)?;
         if rules.is_empty() {
             let reason = Reason::NoRule(source.cause());
-            return Ok(Deciding::One { verdict: Verdict::Allow, group, reason });
+            return Ok(DecidingRules::One { verdict: Verdict::Allow, group, reason });
         }
         let rulesets = rules.iter().map(|rules| rules.number).collect();
-        Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
+        Ok(DecidingRules::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
     /// Returns the ruleset numbers, if rules decide.
     #[must_use]
     pub fn rulesets(&self) -> Option<&[u32]> {
         match self {
-            Deciding::One { .. } => None,
-            Deciding::Rules { rulesets, .. } => Some(rulesets),
+            DecidingRules::One { .. } => None,
+            DecidingRules::Rules { rulesets, .. } => Some(rulesets),
         }
     }
 }
@@ -192,15 +172,20 @@ impl Statements {
     pub fn examine<'d, B: AsRef<[u8]> + Sync>(
         &mut self,
         set: &engine::Set<B>,
-        deciding: impl Iterator<Item = &'d Deciding>,
+        deciding: impl Iterator<Item = &'d DecidingRules>,
     ) -> Result<(), FormatError> {
-        let mut new: Vec<&[u32]> =
-            deciding.filter_map(Deciding::rulesets).filter(|rulesets| !self.known.contains_key(*rulesets)).collect();
+        let mut new: Vec<&[u32]> = deciding
+            .filter_map(DecidingRules::rulesets)
+            .filter(|rulesets| !self.known.contains_key(*rulesets))
+            .collect();
         new.sort_unstable();
         new.dedup();
-        let examine = |numbers: &&[u32]| Ok((numbers.to_vec(), self.reasoner.extent(&rulesets_of(set, numbers)?)?));
-        let found = examine_all(&new, examine)?;
-        self.known.extend(found);
+        let examine = |numbers: &&[u32]| {
+            Ok::<_, FormatError>((numbers.to_vec(), self.reasoner.extent(&rulesets_of(set, numbers)?)?))
+        };
+        for found in map_all(&new, examine) {
+            self.known.extend([found?]);
+        }
         Ok(())
     }
 
@@ -211,21 +196,8 @@ impl Statements {
     }
 }
 
-/// Returns the rulesets with these numbers.
 fn rulesets_of<'s, B: AsRef<[u8]>>(set: &'s engine::Set<B>, numbers: &[u32]) -> Result<Vec<Ruleset<'s>>, FormatError> {
     numbers.iter().map(|&number| Ok(Ruleset::stored(set.rulesets().get(number)?)?)).collect()
-}
-
-/// Examines each item, on all threads with the feature `rayon`.
-fn examine_all<T: Sync, S: Send>(
-    new: &[T],
-    examine: impl Fn(&T) -> Result<S, FormatError> + Sync + Send,
-) -> Result<Vec<S>, FormatError> {
-    #[cfg(feature = "rayon")]
-    let found = new.par_iter().map(examine).collect();
-    #[cfg(not(feature = "rayon"))]
-    let found = new.iter().map(examine).collect();
-    found
 }
 
 /// A crawler's access to an origin, with its reason: a row of `reptile summarize`.
@@ -325,11 +297,11 @@ impl<'s> Summary<'s> {
 impl Statements {
     /// Returns the summary for deciding rules that were examined; `None` means an origin without a known robots.txt.
     #[must_use]
-    pub fn summary<'s>(&'s self, deciding: Option<&Deciding>) -> Summary<'s> {
+    pub fn summary<'s>(&'s self, deciding: Option<&DecidingRules>) -> Summary<'s> {
         match deciding {
             None => Summary::unknown(),
-            Some(Deciding::One { verdict, group, reason }) => Summary::of_verdict(*verdict, *group, *reason),
-            Some(Deciding::Rules { rulesets, group, reason }) => match self.get(rulesets) {
+            Some(DecidingRules::One { verdict, group, reason }) => Summary::of_verdict(*verdict, *group, *reason),
+            Some(DecidingRules::Rules { rulesets, group, reason }) => match self.get(rulesets) {
                 None => Summary::without_rules(Access::Unproved, *group, *reason),
                 Some(statement) => Summary::of_statement(statement, *group, *reason),
             },
@@ -361,14 +333,14 @@ impl Agent {
 
 impl Set {
     /// Returns an agent's access to a URL's origin.
-    fn summary_of(&self, query: Query<'_>, url: &[u8]) -> Result<Summary<'static>, Error> {
+    fn summary_of(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Summary<'static>, Error> {
         let (site, engine, resolved) = match self.find(url)? {
             SiteLookup::Invalid => return Ok(Summary::invalid()),
             SiteLookup::Unknown => return Ok(Summary::unknown()),
             SiteLookup::Site { site, replaced: None, .. } => (site, self.engine(), query.resolved.clone()),
             SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
         };
-        let deciding = Deciding::of(site.policy(), &resolved)?;
+        let deciding = DecidingRules::of(site.policy(), &resolved)?;
         let mut statements = Statements::new(engine);
         statements.examine(engine, std::iter::once(&deciding))?;
         Ok(statements.summary(Some(&deciding)).into_owned())
@@ -377,13 +349,13 @@ impl Set {
     /// Summarizes origins for agents, with a row of summaries for each origin.
     fn summaries<'s>(
         &self,
-        agents: Columns<'_>,
+        agents: AgentColumns<'_>,
         statements: &'s mut Statements,
         origins: &[Origin],
     ) -> Result<Vec<Summary<'s>>, Error> {
         /// An origin's deciding rules for one agent in this set, or the summary in the set that replaced its site.
         enum Row {
-            Deciding(Option<Deciding>),
+            DecidingRules(Option<DecidingRules>),
             Replaced(Summary<'static>),
         }
         let mut rows = Vec::with_capacity(origins.len() * agents.resolved.len());
@@ -393,23 +365,23 @@ impl Set {
             for (resolved, chain) in agents.resolved.iter().zip(agents.chains) {
                 rows.push(match &found {
                     SiteLookup::Site { site, replaced: None, .. } => {
-                        Row::Deciding(Some(Deciding::of(site.policy(), resolved)?))
+                        Row::DecidingRules(Some(DecidingRules::of(site.policy(), resolved)?))
                     }
                     SiteLookup::Site { .. } => {
-                        Row::Replaced(self.summary_of(Query { resolved, chain }, url.as_bytes())?)
+                        Row::Replaced(self.summary_of(AgentQuery { resolved, chain }, url.as_bytes())?)
                     }
-                    SiteLookup::Invalid | SiteLookup::Unknown => Row::Deciding(None),
+                    SiteLookup::Invalid | SiteLookup::Unknown => Row::DecidingRules(None),
                 });
             }
         }
         let deciding = rows.iter().filter_map(|row| match row {
-            Row::Deciding(deciding) => deciding.as_ref(),
+            Row::DecidingRules(deciding) => deciding.as_ref(),
             Row::Replaced(_) => None,
         });
         statements.examine(self.engine(), deciding)?;
         let statements = &*statements;
         let summary = |row| match row {
-            Row::Deciding(deciding) => statements.summary(deciding.as_ref()),
+            Row::DecidingRules(deciding) => statements.summary(deciding.as_ref()),
             Row::Replaced(summary) => summary,
         };
         Ok(rows.into_iter().map(summary).collect())

@@ -11,8 +11,8 @@ use reptile_compiler::dialect;
 
 use crate::corpus::{Corpus, fresh, golden, read, suite, web};
 use crate::engine::{Engine, MODELS};
-use crate::engines::Entry;
-use crate::records::{CorpusRecord, Difference, End, EngineRecord, Record, Run, Writer};
+use crate::engines::EngineEntry;
+use crate::records::{CorpusRecord, Difference, EndRecord, EngineRecord, Record, RunRecord, Writer};
 use crate::speed::Plan;
 use crate::verdicts::{self, Opponent, ask, differences, differing};
 use crate::{EngineListArgs, speed, traced, try_engine};
@@ -214,14 +214,14 @@ pub fn run(arguments: &RunArgs) -> Result<bool, String> {
     if let Some(unknown) = arguments.only.iter().find(|name| !entries.iter().any(|entry| entry.name == ***name)) {
         return Err(format!("{}: no engine {unknown}", arguments.source.engines.display()));
     }
-    let is_wanted = |entry: &&Entry| arguments.only.is_empty() || arguments.only.contains(&entry.name);
-    let wanted: Vec<&Entry> = entries.iter().filter(is_wanted).collect();
+    let is_wanted = |entry: &&EngineEntry| arguments.only.is_empty() || arguments.only.contains(&entry.name);
+    let wanted: Vec<&EngineEntry> = entries.iter().filter(is_wanted).collect();
     let seed = arguments.rows.seed();
     let (corpora, absent) =
         if arguments.speed { Default::default() } else { arguments.rows.corpora(seed, !arguments.no_real)? };
     let mut writer = Writer::create(&arguments.output)?;
     eprintln!("seed {seed}");
-    writer.write(&Record::Run(Run {
+    writer.write(&Record::Run(RunRecord {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: now(),
         command: command(),
@@ -249,13 +249,13 @@ pub fn run(arguments: &RunArgs) -> Result<bool, String> {
         };
         speed::run(&present, &plan, &mut writer)?;
     }
-    writer.write(&Record::End(End { ended: now() }))?;
+    writer.write(&Record::End(EndRecord { ended: now() }))?;
     Ok(all_greet)
 }
 
 /// Requests each engine's self-description and records it. Returns the available engines, and whether all of them
 /// replied.
-fn greet<'e>(entries: &[&'e Entry], writer: &mut Writer) -> Result<(Vec<&'e Entry>, bool), String> {
+fn greet<'e>(entries: &[&'e EngineEntry], writer: &mut Writer) -> Result<(Vec<&'e EngineEntry>, bool), String> {
     let (mut present, mut all_greet) = (Vec::new(), true);
     for &entry in entries {
         let mut record = EngineRecord {
@@ -353,7 +353,6 @@ pub fn compare(arguments: &CompareArgs) -> Result<bool, String> {
     Ok(total == 0)
 }
 
-/// Prints a difference.
 fn print_difference(difference: &Difference) {
     let meaning = |letter: char| crate::letters::meaning(letter as u8);
     say(format_args!("\nfound in {}", difference.found_in));

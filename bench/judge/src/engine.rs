@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engines::{Entry, ResultPattern, Start, expanded};
+use crate::engines::{EngineEntry, EngineStart, ResultPattern, expanded};
 use crate::frame::Message;
 use crate::letters;
 use crate::process::{self, EngineProcess, NoReply};
@@ -60,7 +60,7 @@ pub struct Question<'q> {
 
 /// The answers to a list of questions.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
+pub struct EngineAnswers {
     /// A letter for each question.
     pub letters: Vec<u8>,
     /// A line number for each question, if the engine reports lines; an unknown line is `None`.
@@ -81,7 +81,7 @@ pub struct Sample {
 /// An engine and its current process.
 pub struct Engine<'e> {
     /// Its entry in `engines.toml`.
-    pub entry: &'e Entry,
+    pub entry: &'e EngineEntry,
     running: Option<EngineProcess>,
     /// Number of failed processes.
     pub failures: usize,
@@ -96,14 +96,14 @@ pub struct Engine<'e> {
 impl<'e> Engine<'e> {
     /// Creates an engine without starting a process.
     #[must_use]
-    pub fn new(entry: &'e Entry) -> Engine<'e> {
+    pub fn new(entry: &'e EngineEntry) -> Engine<'e> {
         Engine { entry, running: None, failures: 0, lost: Duration::ZERO, file: None, said: String::new() }
     }
 
     /// Returns whether each question starts a process.
     #[must_use]
     pub fn is_command(&self) -> bool {
-        matches!(self.entry.start, Start::Command { .. })
+        matches!(self.entry.start, EngineStart::Command { .. })
     }
 
     /// Starts a process if necessary, and requests its self-description.
@@ -161,10 +161,10 @@ impl<'e> Engine<'e> {
     ///
     /// # Errors
     /// Returns the errors of [`Engine::ask`], and an error if the answers are malformed or their number is wrong.
-    pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, NoReply> {
+    pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<EngineAnswers, NoReply> {
         if self.is_command() {
             let letters = questions.iter().map(|question| self.run_command(question)).collect::<Result<_, _>>()?;
-            return Ok(Answers { letters, lines: None });
+            return Ok(EngineAnswers { letters, lines: None });
         }
         let mut request = Message::new("do", "decide");
         push_rows(&mut request, questions)?;
@@ -234,9 +234,8 @@ impl<'e> Engine<'e> {
         }
     }
 
-    /// Starts a process.
     fn start(&mut self) -> Result<(), NoReply> {
-        let Start::Run(run) = &self.entry.start else {
+        let EngineStart::Run(run) = &self.entry.start else {
             return Err(NoReply { letter: letters::SKIP, why: "a command has no process".into() });
         };
         let started = expanded(run).and_then(|run| EngineProcess::start(&run, &self.entry.folder, self.entry.limits));
@@ -284,9 +283,8 @@ impl<'e> Engine<'e> {
         Ok(())
     }
 
-    /// Runs the command for a question.
     fn run_command(&mut self, question: &Question<'_>) -> Result<u8, NoReply> {
-        let Start::Command { command, allow, disallow } = &self.entry.start else { return Ok(letters::ERROR) };
+        let EngineStart::Command { command, allow, disallow } = &self.entry.start else { return Ok(letters::ERROR) };
         let Some(file) = &self.file else { return Ok(letters::ERROR) };
         let (Some(agent), Some(url)) = (argument(question.agent), argument(question.url)) else {
             return Ok(letters::UNSUPPORTED);
@@ -356,7 +354,7 @@ fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), No
 }
 
 /// Reads the answers to `count` questions from a reply.
-fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
+fn answers(reply: &Message, count: usize) -> Result<EngineAnswers, String> {
     let letters = reply.first("verdicts").ok_or("the reply to decide has no `verdicts`")?.to_vec();
     if letters.len() != count {
         return Err(format!("expected {count} verdicts, found {}", letters.len()));
@@ -364,7 +362,7 @@ fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
     if let Some(bad) = letters.iter().find(|letter| !b"ADUE".contains(letter)) {
         return Err(format!("expected verdict A, D, U or E, found \"{}\"", bad.escape_ascii()));
     }
-    let Some(lines) = reply.text("lines") else { return Ok(Answers { letters, lines: None }) };
+    let Some(lines) = reply.text("lines") else { return Ok(EngineAnswers { letters, lines: None }) };
     let line = |text: &str| match text {
         "-" => Ok(None),
         number => number.parse().map(Some).map_err(|_| format!("expected a line number or `-`, found {number:?}")),
@@ -374,7 +372,7 @@ fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
     if lines.len() != count {
         return Err(format!("expected {count} lines, found {}", lines.len()));
     }
-    Ok(Answers { letters, lines: Some(lines) })
+    Ok(EngineAnswers { letters, lines: Some(lines) })
 }
 
 /// Reads a sample, which consists of three numbers.

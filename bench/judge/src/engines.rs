@@ -78,7 +78,7 @@ struct EngineList {
 
 /// How an engine is run.
 #[derive(Clone, Debug)]
-pub enum Start {
+pub enum EngineStart {
     /// A process that speaks the protocol.
     Run(Vec<String>),
     /// A process for each question.
@@ -94,7 +94,7 @@ pub enum Start {
 
 /// An entry of `engines.toml`.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct EngineEntry {
     /// The name, unique in the file.
     pub name: String,
     /// The language, according to the file.
@@ -102,7 +102,7 @@ pub struct Entry {
     /// The claimed dialect, or `None` for `own`.
     pub dialect: Option<&'static Dialect>,
     /// How it is run.
-    pub start: Start,
+    pub start: EngineStart,
     /// Time and memory limits.
     pub limits: Limits,
     /// The folder in which its commands run.
@@ -119,7 +119,7 @@ pub struct Entry {
 /// # Errors
 /// Returns an error if the file cannot be read, does not have the format described in its header, or exceeds a limit.
 /// Names the engine.
-pub fn read(path: &Path) -> Result<Vec<Entry>, String> {
+pub fn read(path: &Path) -> Result<Vec<EngineEntry>, String> {
     let at_fault = |fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
     let length = std::fs::metadata(path).map_err(|error| at_fault(&error))?.len();
     if length > MAX_FILE_BYTES {
@@ -131,8 +131,7 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, String> {
     entries(&text, &folder).map_err(|fault| at_fault(&fault))
 }
 
-/// Reads the entries from a text.
-fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
+fn entries(text: &str, folder: &Path) -> Result<Vec<EngineEntry>, String> {
     let file: EngineList = toml::from_str(text).map_err(|error| error.to_string())?;
     if file.engine.len() > MAX_ENGINES {
         return Err(format!("{} engines: at most {MAX_ENGINES} are allowed", file.engine.len()));
@@ -149,20 +148,19 @@ fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// Validates an entry.
-fn entry(written: WrittenEntry, folder: &Path) -> Result<Entry, String> {
+fn entry(written: WrittenEntry, folder: &Path) -> Result<EngineEntry, String> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     if written.name.is_empty() || written.name.len() > 60 || !written.name.bytes().all(good) {
         return Err("a name is 1 to 60 letters, digits, `.`, `-` or `_`".into());
     }
     let start = match (written.run, written.command, written.allow, written.disallow) {
-        (Some(run), None, None, None) if !run.is_empty() => Start::Run(run),
+        (Some(run), None, None, None) if !run.is_empty() => EngineStart::Run(run),
         (None, Some(command), Some(allow), Some(disallow)) if !command.is_empty() => {
             let is_good = |sign: &ResultPattern| sign.exit.is_some() != sign.output.is_some();
             if !is_good(&allow) || !is_good(&disallow) {
                 return Err("give `allow` and `disallow` either `exit` or `output`".into());
             }
-            Start::Command { command, allow, disallow }
+            EngineStart::Command { command, allow, disallow }
         }
         _ => return Err("give either `run`, or `command`, `allow` and `disallow`".into()),
     };
@@ -171,7 +169,7 @@ fn entry(written: WrittenEntry, folder: &Path) -> Result<Entry, String> {
         false => Err(format!("{seconds} seconds: expected more than 0 and at most {MAX_SECONDS}")),
     };
     let bytes = |mb: u64| mb.checked_mul(MB).filter(|&bytes| bytes > 0).ok_or(format!("not a size in MB: {mb}"));
-    Ok(Entry {
+    Ok(EngineEntry {
         dialect: claimed(&written.dialect)?,
         name: written.name,
         language: written.language.unwrap_or_default(),
@@ -202,7 +200,7 @@ pub fn claimed(name: &str) -> Result<Option<&'static Dialect>, String> {
     }
 }
 
-impl Entry {
+impl EngineEntry {
     /// Returns the engine's missing requirement, or `None` if it can run. Runs the command `check` if there is one.
     #[must_use]
     pub fn absent(&self) -> Option<String> {
@@ -233,8 +231,8 @@ impl Entry {
             return Some(missing);
         }
         let arguments = match &self.start {
-            Start::Run(run) => run,
-            Start::Command { command, .. } => command,
+            EngineStart::Run(run) => run,
+            EngineStart::Command { command, .. } => command,
         };
         match expanded(arguments) {
             Err(fault) => return Some(fault),
@@ -319,7 +317,7 @@ fn is_on_path(program: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Vec<Entry>, String> {
+    fn parse(text: &str) -> Result<Vec<EngineEntry>, String> {
         entries(text, Path::new("/nowhere"))
     }
 

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::engines::Entry;
+use crate::engines::EngineEntry;
 
 /// Compare robots.txt implementations in any language: verdicts and speed
 #[derive(Parser)]
@@ -94,12 +94,12 @@ struct EngineListArgs {
 
 impl EngineListArgs {
     /// Reads the list.
-    fn entries(&self) -> Result<Vec<Entry>, String> {
+    fn entries(&self) -> Result<Vec<EngineEntry>, String> {
         engines::read(&self.engines)
     }
 
     /// Finds an engine in the list.
-    fn entry(&self, name: &str) -> Result<Entry, String> {
+    fn entry(&self, name: &str) -> Result<EngineEntry, String> {
         let mut entries = self.entries()?;
         let names = entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ");
         let index = entries.iter().position(|entry| entry.name == name);

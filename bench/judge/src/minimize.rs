@@ -9,7 +9,7 @@ const MAX_CHARACTERS: usize = 2_000;
 
 /// A question to both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct DifferingCase {
     /// The robots.txt.
     pub body: Vec<u8>,
     /// The crawler.
@@ -19,13 +19,13 @@ pub struct Case {
 }
 
 /// A search and its remaining number of questions.
-struct Search<'s> {
-    differs: &'s mut dyn FnMut(&Case) -> bool,
+struct Minimizer<'s> {
+    differs: &'s mut dyn FnMut(&DifferingCase) -> bool,
     left: usize,
 }
 
-impl Search<'_> {
-    fn ask(&mut self, case: &Case) -> bool {
+impl Minimizer<'_> {
+    fn ask(&mut self, case: &DifferingCase) -> bool {
         if self.left == 0 {
             return false;
         }
@@ -34,7 +34,7 @@ impl Search<'_> {
     }
 
     /// Removes as many parts as possible, in ever smaller runs. `put` builds a case from the remaining parts.
-    fn shrink(&mut self, mut parts: Vec<Vec<u8>>, put: &dyn Fn(&[Vec<u8>]) -> Case) -> Vec<Vec<u8>> {
+    fn shrink(&mut self, mut parts: Vec<Vec<u8>>, put: &dyn Fn(&[Vec<u8>]) -> DifferingCase) -> Vec<Vec<u8>> {
         let mut run = parts.len().div_ceil(2).max(1);
         loop {
             let mut start = 0;
@@ -61,17 +61,17 @@ impl Search<'_> {
 
 /// Returns the smallest case found that still differs, using at most [`MAX_QUESTIONS`] calls of `differs`. The original
 /// case must differ. The crawler does not change.
-pub fn minimize(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case {
-    let search = &mut Search { differs, left: MAX_QUESTIONS };
+pub fn minimize(mut case: DifferingCase, differs: &mut dyn FnMut(&DifferingCase) -> bool) -> DifferingCase {
+    let search = &mut Minimizer { differs, left: MAX_QUESTIONS };
     for _ in 0..2 {
         let before = case.clone();
         case.body = {
-            let put = |parts: &[Vec<u8>]| Case { body: parts.concat(), ..case.clone() };
+            let put = |parts: &[Vec<u8>]| DifferingCase { body: parts.concat(), ..case.clone() };
             search.shrink(lines(&case.body), &put).concat()
         };
         case.url = smaller_url(search, &case);
         if case.body.len() <= MAX_CHARACTERS {
-            let put = |parts: &[Vec<u8>]| Case { body: parts.concat(), ..case.clone() };
+            let put = |parts: &[Vec<u8>]| DifferingCase { body: parts.concat(), ..case.clone() };
             let body = search.shrink(atoms(&case.body), &put).concat();
             case.body = body;
         }
@@ -83,16 +83,16 @@ pub fn minimize(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case 
 }
 
 /// Returns the URL without unnecessary path characters, and with a plain origin if possible.
-fn smaller_url(search: &mut Search<'_>, case: &Case) -> Vec<u8> {
+fn smaller_url(search: &mut Minimizer<'_>, case: &DifferingCase) -> Vec<u8> {
     const PLAIN: &[u8] = b"https://a.example";
     let authority = case.url.windows(3).position(|window| window == b"://").map_or(0, |at| at + 3);
     let path =
         case.url[authority..].iter().position(|byte| b"/?#".contains(byte)).unwrap_or(case.url.len() - authority);
     let (mut start, path) = case.url.split_at(if authority == 0 { 0 } else { authority + path });
-    if authority > 0 && search.ask(&Case { url: [PLAIN, path].concat(), ..case.clone() }) {
+    if authority > 0 && search.ask(&DifferingCase { url: [PLAIN, path].concat(), ..case.clone() }) {
         start = PLAIN;
     }
-    let put = |parts: &[Vec<u8>]| Case { url: [start, &parts.concat()].concat(), ..case.clone() };
+    let put = |parts: &[Vec<u8>]| DifferingCase { url: [start, &parts.concat()].concat(), ..case.clone() };
     let path = search.shrink(characters(path), &put).concat();
     [start, &path].concat()
 }
@@ -151,8 +151,8 @@ mod tests {
 
     /// Minimizes a difference between two dialects.
     fn planted(body: &str, url: &str, one: &Dialect, other: &Dialect) -> (String, String, usize) {
-        let case = Case { body: body.into(), agent: b"FooBot".into(), url: url.into() };
-        let verdicts = |case: &Case| {
+        let case = DifferingCase { body: body.into(), agent: b"FooBot".into(), url: url.into() };
+        let verdicts = |case: &DifferingCase| {
             let by = |dialect| decide(&case.body, dialect, &case.agent, &case.url).allowed;
             (by(one), by(other))
         };
@@ -198,7 +198,7 @@ mod tests {
     fn questions_are_limited() {
         // Removing more than half of the lines always ends the difference, so that the search is at its slowest.
         let body: String = (0..5000).map(|n| format!("a{n}\n")).collect();
-        let case = Case { body: body.into_bytes(), agent: Vec::new(), url: b"/".into() };
+        let case = DifferingCase { body: body.into_bytes(), agent: Vec::new(), url: b"/".into() };
         let mut asked = 0;
         let small = minimize(case.clone(), &mut |smaller| {
             asked += 1;

@@ -309,7 +309,6 @@ mod tests {
     const LIMITS: Limits =
         Limits { time: Duration::from_secs(20), start: Duration::ZERO, memory: u64::MAX, address_space: None };
 
-    /// Runs a shell script.
     fn shell(script: &str) -> Result<CommandResult, String> {
         run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &LIMITS)
     }

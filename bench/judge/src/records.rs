@@ -20,7 +20,7 @@ const MAX_RECORD_BYTES: usize = 16 << 20;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Record {
     /// The run; the first record.
-    Run(Run),
+    Run(RunRecord),
     /// An engine listed in `engines.toml`.
     Engine(EngineRecord),
     /// A corpus used in the run.
@@ -44,12 +44,12 @@ pub enum Record {
     /// An engine's memory use.
     Memory(Memory),
     /// The end, if the run is complete; the last record.
-    End(End),
+    End(EndRecord),
 }
 
 /// The circumstances of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunRecord {
     /// The judge's version.
     pub version: String,
     /// The start, in UTC.
@@ -279,7 +279,7 @@ pub struct Memory {
 
 /// The end of a complete run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct End {
+pub struct EndRecord {
     /// The time, in UTC.
     pub ended: String,
 }
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     fn end(ended: &str) -> Record {
-        Record::End(End { ended: ended.into() })
+        Record::End(EndRecord { ended: ended.into() })
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use crate::engine::{Engine, Question};
-use crate::engines::Entry;
+use crate::engines::EngineEntry;
 use crate::records::{Record, Traced, Writer};
 
 /// Maximum size of the file in bytes.
@@ -63,7 +63,7 @@ pub fn read(path: &Path) -> Result<Vec<WrittenDifference>, String> {
 ///
 /// # Errors
 /// Returns an error if a record cannot be written.
-pub fn run(entries: &[&Entry], differences: &[WrittenDifference], writer: &mut Writer) -> Result<(), String> {
+pub fn run(entries: &[&EngineEntry], differences: &[WrittenDifference], writer: &mut Writer) -> Result<(), String> {
     let mut said: Vec<BTreeMap<String, char>> = differences.iter().map(|_| BTreeMap::new()).collect();
     for entry in entries {
         let mut engine = Engine::new(entry);
@@ -89,7 +89,6 @@ pub fn run(entries: &[&Entry], differences: &[WrittenDifference], writer: &mut W
     Ok(())
 }
 
-/// Returns an engine's letter for a difference.
 fn letter(engine: &mut Engine<'_>, difference: &WrittenDifference) -> char {
     let question = Question { slot: 0, agent: difference.agent.as_bytes(), url: difference.url.as_bytes() };
     let loaded = engine.load(0, "https://example.com", difference.body.as_bytes());

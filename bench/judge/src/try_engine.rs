@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::{Engine, MODELS, Question, is_fresh};
-use crate::engines::{Entry, claimed};
+use crate::engines::{EngineEntry, claimed};
 use crate::frame::Message;
 use crate::letters;
 use crate::process::NoReply;
@@ -73,7 +73,7 @@ impl Findings {
 
 /// Checks an engine against the protocol.
 #[must_use]
-pub fn try_engine(entry: &Entry) -> Findings {
+pub fn try_engine(entry: &EngineEntry) -> Findings {
     let mut findings = Findings::default();
     let mut engine = Engine::new(entry);
     let mut can: Vec<String> = Vec::new();
@@ -145,7 +145,8 @@ fn decide(findings: &mut Findings, engine: &mut Engine<'_>, has_lines: bool) {
         Err(broken) => return findings.broken("decide", &broken),
     };
     for (index, (agent, url, verdict, line)) in ROWS.into_iter().enumerate() {
-        let (found, row) = (answers.letters[index], format!("decide: {} {}", agent.escape_ascii(), url.escape_ascii()));
+        let found = answers.letters[index];
+        let row = format!("decide: {} {}", agent.escape_ascii(), url.escape_ascii());
         findings.check(letters::is_verdict(found), || format!("{row}: {}", letters::meaning(found)));
         // In some dialects the first matching rule decides, so this is only a remark.
         if found != verdict && letters::is_verdict(found) {

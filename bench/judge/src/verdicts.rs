@@ -10,11 +10,11 @@ use base64::prelude::BASE64_STANDARD;
 use reptile_bench::generate::Random;
 use reptile_compiler::dialect::{self, Dialect};
 
-use crate::corpus::{COMMON, Corpus, DialectVerdict, Group, read, shown};
-use crate::engine::{Answers, Engine, MAX_ROWS, Question};
-use crate::engines::Entry;
+use crate::corpus::{COMMON, Corpus, CorpusFile, DialectVerdict, read, shown};
+use crate::engine::{Engine, EngineAnswers, MAX_ROWS, Question};
+use crate::engines::EngineEntry;
 use crate::letters;
-use crate::minimize::{Case, minimize};
+use crate::minimize::{DifferingCase, minimize};
 use crate::process::NoReply;
 use crate::records::{AnswersRecord, CorpusRecord, Difference, Failure, Pair, Record, Score, Writer};
 
@@ -42,26 +42,26 @@ const AT_A_TIME: usize = 2;
 
 /// An engine's answers, group by group, and its failures.
 #[derive(Default)]
-pub struct EngineAnswers {
+pub struct CorpusAnswers {
     /// The answers.
-    pub answers: Vec<Answers>,
+    pub answers: Vec<EngineAnswers>,
     /// The failures.
     pub failures: Vec<Failure>,
 }
 
 /// Asks an engine about a corpus for at most `time`. Every row gets a letter, even if the engine fails. The files are
 /// in random order, so that an engine that runs out of time has still seen every kind of file.
-pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> EngineAnswers {
+pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> CorpusAnswers {
     let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };
     ask_at_most(engine, corpus, most_rows, time)
 }
 
 /// Asks about whole groups until `most_rows` or `time` is reached.
-fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> EngineAnswers {
+fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> CorpusAnswers {
     let mut order: Vec<usize> = (0..corpus.groups.len()).collect();
     Random::new(1).shuffle(&mut order);
-    let not_asked = |group: &Group| without(letters::NOT_ASKED, group.rows.len());
-    let mut asked = EngineAnswers { answers: corpus.groups.iter().map(not_asked).collect(), failures: Vec::new() };
+    let not_asked = |group: &CorpusFile| without(letters::NOT_ASKED, group.rows.len());
+    let mut asked = CorpusAnswers { answers: corpus.groups.iter().map(not_asked).collect(), failures: Vec::new() };
     let mut rows = 0;
     let start = Instant::now();
     let most = AbandonLimits { failures: engine.failures + MAX_FAILURES, lost: engine.lost + MAX_LOST.min(time) };
@@ -100,12 +100,17 @@ impl AbandonLimits {
 }
 
 /// Returns the same letter for all rows.
-fn without(letter: u8, rows: usize) -> Answers {
-    Answers { letters: vec![letter; rows], lines: None }
+fn without(letter: u8, rows: usize) -> EngineAnswers {
+    EngineAnswers { letters: vec![letter; rows], lines: None }
 }
 
 /// Asks about all rows for a robots.txt together, or about each row alone if that fails.
-fn ask_group(engine: &mut Engine<'_>, group: &Group, most: AbandonLimits, failed: &mut Vec<NoReply>) -> Answers {
+fn ask_group(
+    engine: &mut Engine<'_>,
+    group: &CorpusFile,
+    most: AbandonLimits,
+    failed: &mut Vec<NoReply>,
+) -> EngineAnswers {
     if let Err(broken) = engine.load(0, &group.origin, &group.body) {
         let letter = broken.letter;
         failed.push(broken);
@@ -113,7 +118,7 @@ fn ask_group(engine: &mut Engine<'_>, group: &Group, most: AbandonLimits, failed
     }
     let questions: Vec<Question<'_>> =
         group.rows.iter().map(|row| Question { slot: 0, agent: &row.agent, url: &row.url }).collect();
-    let mut all = Answers { letters: Vec::new(), lines: Some(Vec::new()) };
+    let mut all = EngineAnswers { letters: Vec::new(), lines: Some(Vec::new()) };
     for questions in questions.chunks(MAX_ROWS) {
         match engine.decide(questions) {
             Ok(answers) => append(&mut all, answers),
@@ -134,11 +139,11 @@ fn ask_group(engine: &mut Engine<'_>, group: &Group, most: AbandonLimits, failed
 /// Asks about one row after loading the robots.txt again.
 fn ask_row(
     engine: &mut Engine<'_>,
-    group: &Group,
+    group: &CorpusFile,
     question: &Question<'_>,
     most: AbandonLimits,
     failed: &mut Vec<NoReply>,
-) -> Answers {
+) -> EngineAnswers {
     if most.is_reached(engine) {
         return without(letters::NOT_ASKED, 1);
     }
@@ -151,7 +156,7 @@ fn ask_row(
 }
 
 /// Appends answers. Lines that are missing in `part` become unknown.
-fn append(all: &mut Answers, part: Answers) {
+fn append(all: &mut EngineAnswers, part: EngineAnswers) {
     let rows = part.letters.len();
     all.letters.extend(part.letters);
     let lines = part.lines.unwrap_or_else(|| vec![None; rows]);
@@ -179,7 +184,7 @@ impl DialectVerdicts {
 
 /// Compares the answers with each dialect, by tag.
 #[must_use]
-pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &DialectVerdicts) -> Vec<Score> {
+pub fn scores(engine: &str, corpus: &Corpus, answers: &[EngineAnswers], readings: &DialectVerdicts) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
     for (dialect, readings) in &readings.0 {
         let first = scores.len();
@@ -200,7 +205,6 @@ pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &Dia
     scores
 }
 
-/// Counts a row.
 fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: DialectVerdict) {
     if letter == letters::NOT_ASKED || reading.letter == letters::NOT_ASKED {
         return;
@@ -222,7 +226,7 @@ fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: DialectVerdi
 
 /// Compares each pair of engines.
 #[must_use]
-pub fn pairs(corpus: &str, all: &[(String, Vec<Answers>)]) -> Vec<Pair> {
+pub fn pairs(corpus: &str, all: &[(String, Vec<EngineAnswers>)]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (index, (a, ours)) in all.iter().enumerate() {
         for (b, theirs) in &all[index + 1..] {
@@ -247,7 +251,7 @@ pub enum Opponent<'o, 'e> {
 }
 
 impl Opponent<'_, '_> {
-    fn letter(&mut self, case: &Case) -> Option<u8> {
+    fn letter(&mut self, case: &DifferingCase) -> Option<u8> {
         match self {
             Opponent::Dialect(dialect) => Some(read(dialect, &case.body, &case.agent, &case.url).letter),
             Opponent::Engine(engine) => letter_of(engine, case),
@@ -255,8 +259,7 @@ impl Opponent<'_, '_> {
     }
 }
 
-/// Returns an engine's letter for a case.
-fn letter_of(engine: &mut Engine<'_>, case: &Case) -> Option<u8> {
+fn letter_of(engine: &mut Engine<'_>, case: &DifferingCase) -> Option<u8> {
     engine.load(0, "https://a.example", &case.body).ok()?;
     let question = Question { slot: 0, agent: &case.agent, url: &case.url };
     engine.decide(&[question]).ok()?.letters.first().copied()
@@ -289,7 +292,7 @@ pub fn differences(
         }
         let group = &corpus.groups[group];
         let row = &group.rows[row];
-        let case = Case { body: group.body.clone(), agent: row.agent.clone(), url: row.url.clone() };
+        let case = DifferingCase { body: group.body.clone(), agent: row.agent.clone(), url: row.url.clone() };
         // An engine that answers differently when asked about a single row has another problem, which cannot be
         // minimized.
         let (Some(ours), Some(theirs)) = (letter_of(engine, &case), other.letter(&case)) else { continue };
@@ -345,9 +348,9 @@ fn spread<T: Copy>(things: &[T], most: usize) -> Vec<T> {
 
 /// Returns the first row in each group on which the verdicts differ.
 #[must_use]
-pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + 'l) -> Vec<(usize, usize)> {
+pub fn differing<'l>(ours: &[EngineAnswers], theirs: impl Iterator<Item = Vec<u8>> + 'l) -> Vec<(usize, usize)> {
     let differs = |(a, b): (&u8, &u8)| a != b && letters::is_verdict(*a) && letters::is_verdict(*b);
-    let of_group = |(group, (ours, theirs)): (usize, (&Answers, Vec<u8>))| {
+    let of_group = |(group, (ours, theirs)): (usize, (&EngineAnswers, Vec<u8>))| {
         ours.letters.iter().zip(&theirs).position(differs).map(|row| (group, row))
     };
     ours.iter().zip(theirs).enumerate().filter_map(of_group).collect()
@@ -357,7 +360,7 @@ pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + '
 ///
 /// # Errors
 /// Returns an error if a record cannot be written. Failures of engines are recorded instead.
-pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut Writer) -> Result<(), String> {
+pub fn run(entries: &[&EngineEntry], corpora: &[Corpus], time: Duration, writer: &mut Writer) -> Result<(), String> {
     for corpus in corpora {
         eprintln!("{}: {} rows", corpus.name, corpus.rows());
         let (name, about) = (corpus.name.to_owned(), corpus.about.clone());
@@ -391,7 +394,7 @@ pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut 
 }
 
 /// Returns all dialects for a small corpus, or the claimed and recorded ones for a large corpus.
-fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
+fn dialects_for(corpus: &Corpus, entries: &[&EngineEntry]) -> Vec<&'static Dialect> {
     const LARGE: usize = 50_000;
     let is_claimed =
         |dialect: &&'static Dialect| entries.iter().any(|entry| entry.dialect.unwrap_or(COMMON) == *dialect);
@@ -409,16 +412,16 @@ fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
 
 /// Asks an engine about a corpus. Returns its answers and all records except the corpus and pairs.
 fn run_engine(
-    entry: &Entry,
+    entry: &EngineEntry,
     corpus: &Corpus,
     readings: &DialectVerdicts,
     time: Duration,
-) -> (Vec<Answers>, Vec<Record>) {
+) -> (Vec<EngineAnswers>, Vec<Record>) {
     let mut engine = Engine::new(entry);
     let start = Instant::now();
     let asked = ask(&mut engine, corpus, time);
     let took = start.elapsed();
-    let answers_of = |(group, answers): (&Group, &Answers)| {
+    let answers_of = |(group, answers): (&CorpusFile, &EngineAnswers)| {
         Record::Answers(AnswersRecord {
             engine: entry.name.clone(),
             corpus: corpus.name.to_owned(),
@@ -506,7 +509,7 @@ mod tests {
 
     #[test]
     fn pairs_only_count_rows_with_two_verdicts() {
-        let answers = |letters: &[u8]| vec![Answers { letters: letters.to_vec(), lines: None }];
+        let answers = |letters: &[u8]| vec![EngineAnswers { letters: letters.to_vec(), lines: None }];
         let all = [("a".into(), answers(b"AADDE")), ("b".into(), answers(b"ADDUA")), ("c".into(), answers(b"AADDD"))];
         let found: Vec<_> = pairs("x", &all).iter().map(|pair| (pair.rows, pair.differ)).collect();
         assert_eq!(found, [(3, 1), (4, 0), (4, 2)]);

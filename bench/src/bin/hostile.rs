@@ -115,7 +115,9 @@ fn measure_commands(part: &str, dialects: &[&str]) -> Result<ExitCode, Box<dyn E
             let is_slow = seconds > if reads_often { MAX_ALL_DIALECTS_SECONDS } else { MAX_COMMAND_SECONDS };
             let fault = fault_of(&case, &measured, body).or_else(|| is_slow.then(|| "slow".into()));
             over += usize::from(fault.is_some());
-            let (family, name, fault) = (family.name, case.name(), fault.unwrap_or_default().replace('\n', " "));
+            let family = family.name;
+            let name = case.name();
+            let fault = fault.unwrap_or_default().replace('\n', " ");
             println!("| {family} | {name} | {body} | {seconds:.2} | {peak_mb:.0} | {} | {fault} |", measured.output);
         }
     }
@@ -150,7 +152,6 @@ fn measure_families(part: &str) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Returns the paths to decide.
 fn paths() -> [String; 5] {
     [long_path(), format!("{}b", long_path()), "/".into(), "/xaxaxaxa!".into(), "/aa1*a99a".into()]
 }

@@ -58,13 +58,13 @@ const BUCKETS: usize = 16;
 const MB: f64 = 1e6;
 
 /// A version of the set, with its number: 0 or 1.
-struct Version {
+struct SetVersion {
     number: usize,
     agents: Agents,
 }
 
 /// A URL with the verdicts of both versions for [`AGENTS`].
-struct Case {
+struct UrlCase {
     url: String,
     expected: [[Verdict; 2]; 2],
 }
@@ -79,7 +79,7 @@ fn body(version: usize, origin: usize) -> String {
 }
 
 /// Returns a random URL and its verdicts. Only the second version has the last origin.
-fn case(random: &mut Random) -> Case {
+fn case(random: &mut Random) -> UrlCase {
     const A: Verdict = Verdict::Allow;
     const D: Verdict = Verdict::Disallow;
     let origin = random.below(ORIGINS + 1);
@@ -96,7 +96,7 @@ fn case(random: &mut Random) -> Case {
     if origin == ORIGINS {
         expected.1[0] = [Verdict::Unknown; 2];
     }
-    Case { url: format!("https://h{origin}.example/{}", expected.0), expected: expected.1 }
+    UrlCase { url: format!("https://h{origin}.example/{}", expected.0), expected: expected.1 }
 }
 
 fn compile(version: usize) -> Result<CompiledSet, Box<dyn Error>> {
@@ -160,8 +160,8 @@ struct Counted {
 
 /// State that all threads share.
 struct Shared {
-    active: RwLock<Arc<Version>>,
-    cases: Vec<Case>,
+    active: RwLock<Arc<SetVersion>>,
+    cases: Vec<UrlCase>,
     begun: AtomicU64,
     decisions: u64,
     start: Barrier,
@@ -209,7 +209,7 @@ fn replace(
         swaps += 1;
         let number = swaps as usize % 2;
         sets[number].write_file(path)?;
-        let version = Arc::new(Version { number, agents: Set::read(path)?.agents(AGENTS)? });
+        let version = Arc::new(SetVersion { number, agents: Set::read(path)?.agents(AGENTS)? });
         *shared.active.write().map_err(|error| error.to_string())? = version;
         let resident = resident()?;
         memory.peak = memory.peak.max(resident);
@@ -250,7 +250,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let set_bytes = fs::metadata(&path)?.len();
     let mut random = Random::new(1);
     let shared = Shared {
-        active: RwLock::new(Arc::new(Version { number: 0, agents: Set::read(&path)?.agents(AGENTS)? })),
+        active: RwLock::new(Arc::new(SetVersion { number: 0, agents: Set::read(&path)?.agents(AGENTS)? })),
         cases: (0..100_000).map(|_| case(&mut random)).collect(),
         begun: AtomicU64::new(0),
         decisions,

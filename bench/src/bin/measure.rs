@@ -176,11 +176,11 @@ fn crawl(crawl: &Crawl) -> Result<(), Box<dyn Error>> {
 }
 
 /// The number of URLs with some property, or an error.
-type Found = Result<usize, Box<dyn Error>>;
+type CountedUrls = Result<usize, Box<dyn Error>>;
 
 /// Runs `work` on a URL list in parts, and appends each part's nanoseconds per URL to `figures`. On a shared machine,
 /// the median of parts that take a millisecond is more reliable than the total time. Returns the sum of the results.
-fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> Found) -> Found {
+fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> CountedUrls) -> CountedUrls {
     let mut sum = 0;
     for part in urls.chunks(PART_URLS) {
         let start = Instant::now();
@@ -191,7 +191,7 @@ fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> F
 }
 
 /// Decides each URL with a separate call, and returns the number of disallowed ones.
-fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
+fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> CountedUrls {
     let mut disallowed = 0;
     for url in urls {
         disallowed += usize::from(set.decide(agent, url)? == Verdict::Disallow);
@@ -200,7 +200,7 @@ fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) ->
 }
 
 /// Decides the URLs in batches, and returns the number of disallowed ones.
-fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
+fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> CountedUrls {
     let mut verdicts = [Verdict::Invalid; URLS_TOGETHER];
     let mut disallowed = 0;
     for urls in urls.chunks(URLS_TOGETHER) {

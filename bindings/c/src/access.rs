@@ -9,7 +9,7 @@ use reptile::summary::{self, Summary};
 use reptile_columns::arrow::{in_pool, summarize, summary_schema};
 
 use crate::agents::ReptileAgents;
-use crate::border::{self, ReptileCode, call};
+use crate::border::{self, ReptileCode, call, with_nul};
 use crate::explain::{ReptileGroup, group_of};
 
 /// A crawler's access to an origin, over all its paths. 0 is not a value.
@@ -59,7 +59,7 @@ pub struct ReptileSummary {
 
 /// A summary together with the strings that its pointers refer to.
 #[repr(C)]
-struct Summarized {
+struct OwnedSummary {
     shown: ReptileSummary,
     reason: Vec<u8>,
     allowed_path: Option<Vec<u8>>,
@@ -85,21 +85,17 @@ pub unsafe extern "C" fn reptile_access(
     summary: *mut *mut ReptileSummary,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    let summary = summary.cast::<*mut Summarized>();
+    let summary = summary.cast::<*mut OwnedSummary>();
     let work = || {
-        // SAFETY: `summary` is null or writable.
-        unsafe { border::clear(summary, "the summary") }?;
         // SAFETY: the agents are not freed during the call.
         let agent = unsafe { border::value(agents, "the agents") }?.agent(agent)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let found = in_pool(|| agent.access(url))?;
-        // SAFETY: `clear` has checked that `summary` is not null.
-        unsafe { border::give(summary, summarized(&found)) };
-        Ok(())
+        Ok(summarized(&found))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `summary` and `message` are null or writable.
+    unsafe { border::make(summary, "the summary", message, work) }
 }
 
 /// Frees a summary and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
@@ -110,11 +106,9 @@ pub unsafe extern "C" fn reptile_access(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_summary_free(summary: *mut *mut ReptileSummary) -> ReptileCode {
     // The public struct is the first field, so both pointers are equal.
-    let summary = summary.cast::<*mut Summarized>();
+    let summary = summary.cast::<*mut OwnedSummary>();
     // SAFETY: `summary` is null or readable and writable, and no other thread uses the summary.
-    let work = || unsafe { border::free(summary, "the summary") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(summary, "the summary") }
 }
 
 /// Summarizes what each crawler may fetch from each origin, as an Arrow stream with a row for each origin and crawler,
@@ -161,8 +155,7 @@ pub unsafe extern "C" fn reptile_summarize_arrow(
     unsafe { call(message, work) }
 }
 
-fn summarized(found: &Summary<'_>) -> Summarized {
-    let with_nul = |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().chain([0]).collect() };
+fn summarized(found: &Summary<'_>) -> OwnedSummary {
     // Moving a vector does not move its contents.
     let shown = |text: &Option<Vec<u8>>| match text {
         Some(text) => (text.as_ptr().cast(), text.len() - 1),
@@ -192,5 +185,5 @@ fn summarized(found: &Summary<'_>) -> Summarized {
         disallowed_path,
         disallowed_path_len,
     };
-    Summarized { shown, reason, allowed_path: allowed, disallowed_path: disallowed }
+    OwnedSummary { shown, reason, allowed_path: allowed, disallowed_path: disallowed }
 }

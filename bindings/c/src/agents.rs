@@ -52,8 +52,6 @@ pub unsafe extern "C" fn reptile_agents_resolve(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `agents` is null or writable.
-        unsafe { border::clear(agents, "the agents") }?;
         // SAFETY: the set is not freed during the call.
         let set = unsafe { border::value(set, "the set") }?;
         // SAFETY: `names` is null or points to `names_len` pointers.
@@ -63,12 +61,10 @@ pub unsafe extern "C" fn reptile_agents_resolve(
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
         let resolved = set.source.agents(&names, exact)?;
         let resolved = ReptileAgents::new(resolved, &set.source)?;
-        // SAFETY: `clear` has checked that `agents` is not null.
-        unsafe { border::give(agents, resolved) };
-        Ok(())
+        Ok(resolved)
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `agents` and `message` are null or writable.
+    unsafe { border::make(agents, "the agents", message, work) }
 }
 
 /// Resolves the crawler that sends a request with this `User-Agent` header. The header may be any bytes and need not be
@@ -90,8 +86,6 @@ pub unsafe extern "C" fn reptile_agents_of_header(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `agents` is null or writable.
-        unsafe { border::clear(agents, "the agents") }?;
         // SAFETY: the set is not freed during the call.
         let source = &unsafe { border::value(set, "the set") }?.source;
         // SAFETY: `header` is null or points to `header_len` bytes.
@@ -100,14 +94,10 @@ pub unsafe extern "C" fn reptile_agents_of_header(
             Source::Set(set) => set.agent_of_header(header),
             Source::Robots(robots) => robots.agent_of_header(header),
         };
-        let Some(found) = found? else { return Ok(()) };
-        let found = ReptileAgents::new(found.into(), source)?;
-        // SAFETY: `clear` has checked that `agents` is not null.
-        unsafe { border::give(agents, found) };
-        Ok(())
+        found?.map(|agent| ReptileAgents::new(agent.into(), source)).transpose()
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `agents` and `message` are null or writable.
+    unsafe { border::make(agents, "the agents", message, work) }
 }
 
 /// Creates agents for the same crawlers that decide a URL by other origins if the robots.txt of its own origin is
@@ -132,8 +122,6 @@ pub unsafe extern "C" fn reptile_agents_in_scope(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `in_scope` is null or writable.
-        unsafe { border::clear(in_scope, "the agents in scope") }?;
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
         // SAFETY: `scope` is null or NUL-terminated.
@@ -142,13 +130,10 @@ pub unsafe extern "C" fn reptile_agents_in_scope(
             let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
             Failure::argument(format!("unknown scope {name:?}, expected one of {}", known.join(", ")))
         })?;
-        let made = ReptileAgents { scope, ..agents.clone() };
-        // SAFETY: `clear` has checked that `in_scope` is not null.
-        unsafe { border::give(in_scope, made) };
-        Ok(())
+        Ok(ReptileAgents { scope, ..agents.clone() })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `in_scope` and `message` are null or writable.
+    unsafe { border::make(in_scope, "the agents in scope", message, work) }
 }
 
 /// Returns the number of crawlers, or 0 if the handle is invalid. A crawler group counts as several. Thread-safe.
@@ -195,7 +180,5 @@ pub unsafe extern "C" fn reptile_agents_name(agents: *const ReptileAgents, agent
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_agents_free(agents: *mut *mut ReptileAgents) -> ReptileCode {
     // SAFETY: `agents` is null or readable and writable, and no other thread uses the agents.
-    let work = || unsafe { border::free(agents, "the agents") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(agents, "the agents") }
 }

@@ -164,17 +164,32 @@ fn in_use<R>(question: impl FnOnce(&mut HashSet<(usize, TypeId)>) -> R) -> R {
     answer
 }
 
-/// Sets the caller's handle variable to null, so that a failed call leaves no handle.
+/// Runs the body of a call that makes a value. Moves the value to the heap and passes its handle to the caller, or null
+/// if there is no value or the call fails.
 ///
 /// # Safety
-/// `place` must be null or writable.
-pub(crate) unsafe fn clear<T>(place: *mut *mut T, what: &str) -> Result<(), Failure> {
-    if place.is_null() {
-        return Err(Failure::argument(format!("the variable for {what} is a null pointer")));
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is writable.
-    unsafe { place.write(std::ptr::null_mut()) };
-    Ok(())
+/// `place` and `message` must be null or writable.
+pub(crate) unsafe fn make<T: 'static, V: Into<Option<T>>>(
+    place: *mut *mut T,
+    what: &str,
+    message: *mut *mut c_char,
+    work: impl FnOnce() -> Result<V, Failure>,
+) -> ReptileCode {
+    let work = || {
+        if place.is_null() {
+            return Err(Failure::argument(format!("the variable for {what} is a null pointer")));
+        }
+        // SAFETY: it is not null, so the caller guarantees that it is writable.
+        unsafe { place.write(std::ptr::null_mut()) };
+        let Some(value) = work()?.into() else { return Ok(()) };
+        let handle = Box::into_raw(Box::new(value));
+        in_use(|handles| handles.insert((handle.addr(), TypeId::of::<T>())));
+        // SAFETY: as above.
+        unsafe { place.write(handle) };
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
 }
 
 /// Writes a value to the caller's variable, without dropping the old one.
@@ -190,37 +205,30 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), F
     Ok(())
 }
 
-/// Moves a value to the heap and passes its handle to the caller.
-///
-/// # Safety
-/// `place` must be writable.
-pub(crate) unsafe fn give<T: 'static>(place: *mut *mut T, value: T) {
-    let handle = Box::into_raw(Box::new(value));
-    in_use(|handles| handles.insert((handle.addr(), TypeId::of::<T>())));
-    // SAFETY: the caller guarantees that `place` is writable.
-    unsafe { place.write(handle) };
-}
-
 /// Frees a handle and sets the caller's variable to null. A null variable or a null handle is ignored.
 ///
 /// # Safety
 /// `variable` must be null or readable and writable. Nothing else may be using the handle.
-pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> Result<(), Failure> {
-    if variable.is_null() {
-        return Ok(());
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is readable and writable.
-    let handle = unsafe { variable.replace(std::ptr::null_mut()) };
-    if handle.is_null() {
-        return Ok(());
-    }
-    if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
-        return Err(not_in_use(what));
-    }
-    // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has freed
-    // it. It is no longer live, so nothing else will.
-    drop(unsafe { Box::from_raw(handle) });
-    Ok(())
+pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> ReptileCode {
+    let work = || {
+        if variable.is_null() {
+            return Ok(());
+        }
+        // SAFETY: it is not null, so the caller guarantees that it is readable and writable.
+        let handle = unsafe { variable.replace(std::ptr::null_mut()) };
+        if handle.is_null() {
+            return Ok(());
+        }
+        if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
+            return Err(not_in_use(what));
+        }
+        // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has
+        // freed it. It is no longer live, so nothing else will.
+        drop(unsafe { Box::from_raw(handle) });
+        Ok(())
+    };
+    // SAFETY: `message` may be null.
+    unsafe { call(std::ptr::null_mut(), work) }
 }
 
 /// Returns the value of a live handle.
@@ -345,6 +353,11 @@ pub(crate) unsafe fn text<'c>(text: *const c_char, what: &str) -> Result<&'c str
     // SAFETY: this function has the same requirements.
     let bytes = unsafe { path_bytes(text, what) }?;
     std::str::from_utf8(bytes).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
+}
+
+/// Copies bytes and appends a NUL.
+pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &[0]].concat()
 }
 
 /// Returns the caller's NUL-terminated string, which must be UTF-8, or `None` for null.

@@ -10,7 +10,7 @@ use reptile::{CompiledSet, Compiler, Origin, Parser, Profile, Truncation, captur
 use reptile_columns::{Source, arrow::in_pool};
 
 use crate::border::{self, Failure, ReptileCode, Versioned, call};
-use crate::set::{ReptileSet, at, dialect_named, make, path_of};
+use crate::set::{ReptileSet, at, dialect_named, path_of};
 
 /// Flag for `reptile_compiler_options`: compiles a set by time. It keeps every capture, so that `reptile_decide_at` can
 /// decide by the rules that were active at a time. Each capture takes 44 bytes plus its rules. An origin may have up to
@@ -93,10 +93,10 @@ pub struct ReptileCompiler {
     /// Parses captures outside the lock. Parsing takes most of the time.
     parser: Parser,
     has_memory_limit: bool,
-    state: Mutex<State>,
+    state: Mutex<CompilerState>,
 }
 
-enum State {
+enum CompilerState {
     Adding(Box<Compiler>),
     Compiled(Box<CompiledSet>),
     /// Compiling has failed and consumed the captures.
@@ -104,7 +104,7 @@ enum State {
 }
 
 impl ReptileCompiler {
-    fn lock(&self) -> Result<MutexGuard<'_, State>, Failure> {
+    fn lock(&self) -> Result<MutexGuard<'_, CompilerState>, Failure> {
         let spoiled = |_| Failure::new(ReptileCode::Panic, "the compiler is unusable after an internal error");
         self.state.lock().map_err(spoiled)
     }
@@ -112,8 +112,8 @@ impl ReptileCompiler {
     /// Runs `work` on the compiler, unless it is finished.
     fn adding<R>(&self, work: impl FnOnce(&mut Compiler) -> Result<R, Failure>) -> Result<R, Failure> {
         match &mut *self.lock()? {
-            State::Adding(compiler) => work(compiler),
-            State::Compiled(_) | State::Failed => {
+            CompilerState::Adding(compiler) => work(compiler),
+            CompilerState::Compiled(_) | CompilerState::Failed => {
                 Err(Failure::argument("the compiler is finished: captures and sets must be added before"))
             }
         }
@@ -141,13 +141,13 @@ impl ReptileCompiler {
     /// Compiles the captures on the first call, and runs `work` on the set.
     fn compiled<R>(&self, work: impl FnOnce(&CompiledSet) -> Result<R, Failure>) -> Result<R, Failure> {
         let mut state = self.lock()?;
-        *state = match std::mem::replace(&mut *state, State::Failed) {
-            State::Adding(compiler) => State::Compiled(Box::new(in_pool(|| compiler.finish())?)),
+        *state = match std::mem::replace(&mut *state, CompilerState::Failed) {
+            CompilerState::Adding(compiler) => CompilerState::Compiled(Box::new(in_pool(|| compiler.finish())?)),
             other => other,
         };
         match &*state {
-            State::Compiled(compiled) => work(compiled),
-            State::Adding(_) | State::Failed => {
+            CompilerState::Compiled(compiled) => work(compiled),
+            CompilerState::Adding(_) | CompilerState::Failed => {
                 Err(Failure::argument("the compiler has failed before: free it and compile again"))
             }
         }
@@ -167,8 +167,6 @@ pub unsafe extern "C" fn reptile_compiler_new(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `compiler` is null or writable.
-        unsafe { border::clear(compiler, "the compiler") }?;
         // SAFETY: if they are not null, the options have as many bytes as they say.
         let options = (!options.is_null()).then(|| unsafe { border::versioned(options, "the options") }).transpose()?;
         let made = match &options {
@@ -177,13 +175,12 @@ pub unsafe extern "C" fn reptile_compiler_new(
             Some(options) => unsafe { with_options(options) }?,
         };
         let has_memory_limit = options.is_some_and(|options| options.memory > 0);
-        let (parser, state) = (made.parser(), Mutex::new(State::Adding(Box::new(made))));
-        // SAFETY: `clear` has checked that `compiler` is not null.
-        unsafe { border::give(compiler, ReptileCompiler { parser, has_memory_limit, state }) };
-        Ok(())
+        let parser = made.parser();
+        let state = Mutex::new(CompilerState::Adding(Box::new(made)));
+        Ok(ReptileCompiler { parser, has_memory_limit, state })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `compiler` and `message` are null or writable.
+    unsafe { border::make(compiler, "the compiler", message, work) }
 }
 
 /// # Safety
@@ -369,16 +366,13 @@ pub unsafe extern "C" fn reptile_compiler_finish_set(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        let finish = || {
-            // SAFETY: the compiler is not freed during the call.
-            let compiler = unsafe { border::value(compiler, "the compiler") }?;
-            compiler.compiled(|compiled| Ok(Source::Set(reptile::Set::from_bytes(compiled.to_bytes())?)))
-        };
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, finish) }
+        // SAFETY: the compiler is not freed during the call.
+        let compiler = unsafe { border::value(compiler, "the compiler") }?;
+        let source = |compiled: &CompiledSet| Ok(Source::Set(reptile::Set::from_bytes(compiled.to_bytes())?));
+        Ok(ReptileSet { source: compiler.compiled(source)? })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Frees a compiler and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Sets from
@@ -389,7 +383,5 @@ pub unsafe extern "C" fn reptile_compiler_finish_set(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_compiler_free(compiler: *mut *mut ReptileCompiler) -> ReptileCode {
     // SAFETY: `compiler` is null or readable and writable, and no other thread uses the compiler.
-    let work = || unsafe { border::free(compiler, "the compiler") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(compiler, "the compiler") }
 }

@@ -91,7 +91,7 @@ pub struct ReptileDirectives {
 
 /// A list together with the memory that its pointers refer to.
 #[repr(C)]
-struct Listed {
+struct OwnedDirectives {
     shown: ReptileDirectives,
     items: Vec<ReptileDirective>,
     text: Vec<u8>,
@@ -143,22 +143,19 @@ unsafe fn list_of_set(
     directives: *mut *mut ReptileDirectives,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    let directives = directives.cast::<*mut OwnedDirectives>();
     let work = || {
-        let list = || {
-            // SAFETY: the set is not freed during the call.
-            let source = &unsafe { border::value(set, "the set") }?.source;
-            // SAFETY: `url` is null or points to `url_len` bytes.
-            let site = site_of(source, unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?)?;
-            let is_known = site.is_some();
-            let mut found = site.map(|site| site.directives).unwrap_or_default();
-            found.retain(wants);
-            Ok((found, is_known))
-        };
-        // SAFETY: `directives` is null or writable.
-        unsafe { give(directives, list) }
+        // SAFETY: the set is not freed during the call.
+        let source = &unsafe { border::value(set, "the set") }?.source;
+        // SAFETY: `url` is null or points to `url_len` bytes.
+        let site = site_of(source, unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?)?;
+        let is_known = site.is_some();
+        let mut found = site.map(|site| site.directives).unwrap_or_default();
+        found.retain(wants);
+        Ok(listed(&found, is_known))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `directives` and `message` are null or writable.
+    unsafe { border::make(directives, "the directives", message, work) }
 }
 
 /// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: the
@@ -177,21 +174,18 @@ pub unsafe extern "C" fn reptile_agent_directives(
     directives: *mut *mut ReptileDirectives,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    let directives = directives.cast::<*mut OwnedDirectives>();
     let work = || {
-        let list = || {
-            // SAFETY: the agents are not freed during the call.
-            let agents = unsafe { border::value(agents, "the agents") }?;
-            // SAFETY: `url` is null or points to `url_len` bytes.
-            let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
-            let found = agents.agent(agent)?.directives(url)?;
-            let is_known = !found.is_empty() || site_of(&agents.source, url)?.is_some();
-            Ok((found, is_known))
-        };
-        // SAFETY: `directives` is null or writable.
-        unsafe { give(directives, list) }
+        // SAFETY: the agents are not freed during the call.
+        let agents = unsafe { border::value(agents, "the agents") }?;
+        // SAFETY: `url` is null or points to `url_len` bytes.
+        let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
+        let found = agents.agent(agent)?.directives(url)?;
+        let is_known = !found.is_empty() || site_of(&agents.source, url)?.is_some();
+        Ok(listed(&found, is_known))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `directives` and `message` are null or writable.
+    unsafe { border::make(directives, "the directives", message, work) }
 }
 
 /// Sets `*seconds` to the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to crawler
@@ -232,11 +226,9 @@ pub unsafe extern "C" fn reptile_agent_crawl_delay(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_directives_free(directives: *mut *mut ReptileDirectives) -> ReptileCode {
     // The public struct is the first field, so both pointers are equal.
-    let directives = directives.cast::<*mut Listed>();
+    let directives = directives.cast::<*mut OwnedDirectives>();
     // SAFETY: `directives` is null or readable and writable, and no other thread uses the list.
-    let work = || unsafe { border::free(directives, "the directives") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(directives, "the directives") }
 }
 
 /// Returns the data for a URL's origin, if it is known.
@@ -247,24 +239,7 @@ fn site_of(source: &Source, url: &[u8]) -> Result<Option<Site>, Failure> {
     })
 }
 
-/// Lists directives, and passes the list to the caller.
-///
-/// # Safety
-/// `directives` must be null or writable.
-unsafe fn give(
-    directives: *mut *mut ReptileDirectives,
-    list: impl FnOnce() -> Result<(Vec<Directive>, bool), Failure>,
-) -> Result<(), Failure> {
-    let directives = directives.cast::<*mut Listed>();
-    // SAFETY: `directives` is null or writable.
-    unsafe { border::clear(directives, "the directives") }?;
-    let (found, is_known) = list()?;
-    // SAFETY: `clear` has checked that `directives` is not null.
-    unsafe { border::give(directives, listed(&found, is_known)) };
-    Ok(())
-}
-
-fn listed(found: &[Directive], is_known: bool) -> Listed {
+fn listed(found: &[Directive], is_known: bool) -> OwnedDirectives {
     let key_of = |directive: &Directive| -> Vec<u8> {
         if directive.key.is_empty() { directive.kind.as_str().into() } else { directive.key.clone() }
     };
@@ -288,7 +263,7 @@ fn listed(found: &[Directive], is_known: bool) -> Listed {
     };
     let items: Vec<ReptileDirective> = found.iter().zip(&places).map(item).collect();
     let first = if items.is_empty() { std::ptr::null() } else { items.as_ptr() };
-    Listed { shown: ReptileDirectives { items: first, len: items.len(), is_known }, items, text }
+    OwnedDirectives { shown: ReptileDirectives { items: first, len: items.len(), is_known }, items, text }
 }
 
 fn kind_of(kind: DirectiveKind) -> ReptileDirectiveKind {

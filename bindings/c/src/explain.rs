@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use reptile::{Group, RuleKind};
 
 use crate::agents::ReptileAgents;
-use crate::border::{self, ReptileCode, call};
+use crate::border::{self, ReptileCode, with_nul};
 use crate::decide::ReptileVerdict;
 
 /// Why the crawler obeys its group.
@@ -61,7 +61,7 @@ pub struct ReptileExplanation {
 
 /// An explanation together with the strings that its pointers refer to.
 #[repr(C)]
-struct Explained {
+struct OwnedExplanation {
     shown: ReptileExplanation,
     rule: Vec<u8>,
     reason: Vec<u8>,
@@ -117,23 +117,18 @@ unsafe fn explain_one(
     explanation: *mut *mut ReptileExplanation,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    let explanation = explanation.cast::<*mut Explained>();
+    let explanation = explanation.cast::<*mut OwnedExplanation>();
     let work = || {
-        // SAFETY: `explanation` is null or writable.
-        unsafe { border::clear(explanation, "the explanation") }?;
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
         let agent = agents.agent(agent)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let (found, stand_in) = agents.scope.explain(agent, url, time)?;
-        let explained = explained(&found, stand_in.as_deref());
-        // SAFETY: `clear` has checked that `explanation` is not null.
-        unsafe { border::give(explanation, explained) };
-        Ok(())
+        Ok(explained(&found, stand_in.as_deref()))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `explanation` and `message` are null or writable.
+    unsafe { border::make(explanation, "the explanation", message, work) }
 }
 
 /// Frees an explanation and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored.
@@ -144,15 +139,12 @@ unsafe fn explain_one(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_explanation_free(explanation: *mut *mut ReptileExplanation) -> ReptileCode {
     // The public struct is the first field, so both pointers are equal.
-    let explanation = explanation.cast::<*mut Explained>();
+    let explanation = explanation.cast::<*mut OwnedExplanation>();
     // SAFETY: `explanation` is null or readable and writable, and no other thread uses the explanation.
-    let work = || unsafe { border::free(explanation, "the explanation") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(explanation, "the explanation") }
 }
 
-fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> Explained {
-    let with_nul = |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().chain([0]).collect() };
+fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> OwnedExplanation {
     let pattern = found.rule().map_or(&[][..], |rule| &rule.pattern);
     let (rule, reason) = (with_nul(pattern), with_nul(found.reason.to_string().as_bytes()));
     let origin = with_nul(stand_in.unwrap_or_default().as_bytes());
@@ -173,7 +165,7 @@ fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> Explained 
         origin: origin.as_ptr().cast(),
         origin_len: origin.len() - 1,
     };
-    Explained { shown, rule, reason, origin }
+    OwnedExplanation { shown, rule, reason, origin }
 }
 
 pub(crate) fn group_of(group: Group) -> ReptileGroup {

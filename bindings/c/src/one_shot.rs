@@ -29,8 +29,6 @@ pub unsafe extern "C" fn reptile_one_shot_new(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `one_shot` is null or writable.
-        unsafe { border::clear(one_shot, "the one-shot") }?;
         // SAFETY: `crawler` is null or NUL-terminated.
         let crawler = unsafe { border::text(crawler, "the name of the crawler") }?;
         // SAFETY: `dialect` is null or NUL-terminated.
@@ -41,13 +39,10 @@ pub unsafe extern "C" fn reptile_one_shot_new(
             let message = format!("{crawler:?} is a group of crawlers, expected one crawler");
             return Err(Failure::new(ReptileCode::Crawler, message));
         };
-        let made = ReptileOneShot { one_shot: OneShot::new(agent.crawler().clone(), dialect)? };
-        // SAFETY: `clear` has checked that `one_shot` is not null.
-        unsafe { border::give(one_shot, made) };
-        Ok(())
+        Ok(ReptileOneShot { one_shot: OneShot::new(agent.crawler().clone(), dialect)? })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `one_shot` and `message` are null or writable.
+    unsafe { border::make(one_shot, "the one-shot", message, work) }
 }
 
 /// Decides one URL, or a path, directly from a robots.txt, and keeps nothing. The verdict and the line are the same as
@@ -106,7 +101,5 @@ pub unsafe extern "C" fn reptile_one_shot_decide(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_one_shot_free(one_shot: *mut *mut ReptileOneShot) -> ReptileCode {
     // SAFETY: `one_shot` is null or readable and writable, and no other thread uses the one-shot.
-    let work = || unsafe { border::free(one_shot, "the one-shot") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(one_shot, "the one-shot") }
 }

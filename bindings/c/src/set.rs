@@ -26,16 +26,11 @@ pub unsafe extern "C" fn reptile_set_read(
 ) -> ReptileCode {
     let work = || {
         // SAFETY: `path` is null or NUL-terminated.
-        let bytes = unsafe { border::path_bytes(path, "the path") };
-        let read = || {
-            let path = path_of(bytes?)?;
-            Set::read(path).map_err(|error| at(path, error.into()))
-        };
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, || Ok(Source::Set(read()?))) }
+        let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
+        Ok(ReptileSet { source: Source::Set(Set::read(path).map_err(|error| at(path, error.into()))?) })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Maps a set file into memory. This takes microseconds for any size, and processes share the pages. Thread-safe.
@@ -54,19 +49,13 @@ pub unsafe extern "C" fn reptile_set_map(
 ) -> ReptileCode {
     let work = || {
         // SAFETY: `path` is null or NUL-terminated.
-        let bytes = unsafe { border::path_bytes(path, "the path") };
-        let map = || {
-            let path = path_of(bytes?)?;
-            // SAFETY: the caller guarantees that the file does not change while it is mapped.
-            let file =
-                unsafe { MappedFile::open(path) }.map_err(|error| at(path, reptile::Error::from(error).into()))?;
-            Set::map(file).map_err(|error| at(path, error.into()))
-        };
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, || Ok(Source::Set(map()?))) }
+        let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
+        // SAFETY: the caller guarantees that the file does not change while it is mapped.
+        let file = unsafe { MappedFile::open(path) }.map_err(|error| at(path, reptile::Error::from(error).into()))?;
+        Ok(ReptileSet { source: Source::Set(Set::map(file).map_err(|error| at(path, error.into()))?) })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Opens a set from memory. The bytes are copied. Thread-safe.
@@ -82,12 +71,11 @@ pub unsafe extern "C" fn reptile_set_from_bytes(
 ) -> ReptileCode {
     let work = || {
         // SAFETY: `bytes` is null or points to `len` bytes.
-        let bytes = unsafe { border::values(bytes, len, "the set's bytes") };
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, || Ok(Source::Set(Set::from_bytes(bytes?)?))) }
+        let bytes = unsafe { border::values(bytes, len, "the set's bytes") }?;
+        Ok(ReptileSet { source: Source::Set(Set::from_bytes(bytes)?) })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Parses one robots.txt. It applies to every URL, whatever its origin, and to paths, which begin with `/`. Any other
@@ -108,15 +96,13 @@ pub unsafe extern "C" fn reptile_set_parse(
 ) -> ReptileCode {
     let work = || {
         // SAFETY: `body` is null or points to `len` bytes.
-        let body = unsafe { border::values(body, len, "the robots.txt") };
+        let body = unsafe { border::values(body, len, "the robots.txt") }?;
         // SAFETY: `dialect` is null or NUL-terminated.
-        let name = unsafe { border::optional_text(dialect, "the dialect") };
-        let parse = || Ok(Source::Robots(Robots::parse(body?, dialect_named(name?)?)?));
-        // SAFETY: `set` is null or writable.
-        unsafe { make(set, parse) }
+        let dialect = dialect_named(unsafe { border::optional_text(dialect, "the dialect") }?)?;
+        Ok(ReptileSet { source: Source::Robots(Robots::parse(body, dialect)?) })
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `set` and `message` are null or writable.
+    unsafe { border::make(set, "the set", message, work) }
 }
 
 /// Reads every byte of a set and proves that it is exactly what writing its content would produce. With `deep`, also
@@ -171,25 +157,7 @@ pub unsafe extern "C" fn reptile_set_len(set: *const ReptileSet) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_free(set: *mut *mut ReptileSet) -> ReptileCode {
     // SAFETY: `set` is null or readable and writable, and no other thread uses the set.
-    let work = || unsafe { border::free(set, "the set") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
-}
-
-/// Creates a source and passes its handle to the caller.
-///
-/// # Safety
-/// `set` must be null or writable.
-pub(crate) unsafe fn make(
-    set: *mut *mut ReptileSet,
-    make: impl FnOnce() -> Result<Source, Failure>,
-) -> Result<(), Failure> {
-    // SAFETY: `set` is null or writable.
-    unsafe { border::clear(set, "the set") }?;
-    let source = make()?;
-    // SAFETY: `clear` has checked that `set` is not null.
-    unsafe { border::give(set, ReptileSet { source }) };
-    Ok(())
+    unsafe { border::free(set, "the set") }
 }
 
 /// Returns the dialect with a name, or the default dialect.

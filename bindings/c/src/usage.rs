@@ -67,8 +67,6 @@ pub unsafe extern "C" fn reptile_uses_new(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `uses` is null or writable.
-        unsafe { border::clear(uses, "the uses") }?;
         // SAFETY: `names` is null or points to `names_len` pointers.
         let names = unsafe { border::values(names, names_len, "the names") }?;
         // SAFETY: each name is null or NUL-terminated.
@@ -88,12 +86,10 @@ pub unsafe extern "C" fn reptile_uses_new(
             Vocabulary::open(name).map_err(|error| Failure::argument(format!("{name}: {error}")))?
         };
         let found = vocabulary.uses(names, sources).map_err(|error| Failure::argument(error.to_string()))?;
-        // SAFETY: `clear` has checked that `uses` is not null.
-        unsafe { border::give(uses, ReptileUses(found)) };
-        Ok(())
+        Ok(ReptileUses(found))
     };
-    // SAFETY: `message` is null or writable.
-    unsafe { call(message, work) }
+    // SAFETY: `uses` and `message` are null or writable.
+    unsafe { border::make(uses, "the uses", message, work) }
 }
 
 /// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
@@ -190,7 +186,5 @@ unsafe fn usage_of(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_uses_free(uses: *mut *mut ReptileUses) -> ReptileCode {
     // SAFETY: `uses` is null or readable and writable, and no other thread uses it.
-    let work = || unsafe { border::free(uses, "the uses") };
-    // SAFETY: `message` may be null.
-    unsafe { call(std::ptr::null_mut(), work) }
+    unsafe { border::free(uses, "the uses") }
 }

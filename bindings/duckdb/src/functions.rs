@@ -15,13 +15,13 @@ use reptile_columns::arrow::summarize;
 use reptile_columns::{Column, Scope, UsageOptions};
 
 use crate::bodies;
-use crate::input::{Arguments, Choice};
+use crate::input::{Arguments, RowChoice};
 use crate::output::Output;
 use crate::sets::{self, Decider, OpenSet, Query};
 
 /// A function's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Function {
     /// `robots_verdict`: a crawler's verdict.
     Verdict,
     /// `robots_allowed`: whether a crawler may fetch the URL; null if that is unknown.
@@ -41,35 +41,43 @@ pub enum Kind {
 }
 
 /// Every function. DuckDB keeps pointers to these.
-static KINDS: [Kind; 8] =
-    [Kind::Verdict, Kind::Allowed, Kind::Explain, Kind::Verdicts, Kind::Mask, Kind::Refused, Kind::Access, Kind::Usage];
+static KINDS: [Function; 8] = [
+    Function::Verdict,
+    Function::Allowed,
+    Function::Explain,
+    Function::Verdicts,
+    Function::Mask,
+    Function::Refused,
+    Function::Access,
+    Function::Usage,
+];
 
-impl Kind {
+impl Function {
     /// Returns the function's name.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Verdict => "robots_verdict",
-            Kind::Allowed => "robots_allowed",
-            Kind::Explain => "robots_explain",
-            Kind::Verdicts => "robots_verdicts",
-            Kind::Mask => "robots_mask",
-            Kind::Refused => "robots_refused",
-            Kind::Access => "robots_access",
-            Kind::Usage => "robots_usage",
+            Function::Verdict => "robots_verdict",
+            Function::Allowed => "robots_allowed",
+            Function::Explain => "robots_explain",
+            Function::Verdicts => "robots_verdicts",
+            Function::Mask => "robots_mask",
+            Function::Refused => "robots_refused",
+            Function::Access => "robots_access",
+            Function::Usage => "robots_usage",
         }
     }
 
     /// Returns whether the function takes one crawler rather than a list.
     pub fn is_about_one(self) -> bool {
-        matches!(self, Kind::Verdict | Kind::Allowed | Kind::Explain | Kind::Access | Kind::Usage)
+        matches!(self, Function::Verdict | Function::Allowed | Function::Explain | Function::Access | Function::Usage)
     }
 
     /// Returns the arguments after the crawlers, and how many of them are required.
     fn options(self) -> (&'static [TypeId], usize) {
         match self {
-            Kind::Access => (&[], 0),
+            Function::Access => (&[], 0),
             // The use, the lines and the vocabulary.
-            Kind::Usage => (&[TypeId::Varchar; 3], 1),
+            Function::Usage => (&[TypeId::Varchar; 3], 1),
             // The scope and `exact`.
             _ => (&[TypeId::Varchar, TypeId::Boolean], 0),
         }
@@ -83,8 +91,8 @@ impl Kind {
     /// Returns the columns that the function needs.
     pub fn columns(self) -> &'static [Column] {
         match self {
-            Kind::Verdict | Kind::Allowed | Kind::Verdicts | Kind::Access => &[Column::Verdict],
-            Kind::Explain => &[
+            Function::Verdict | Function::Allowed | Function::Verdicts | Function::Access => &[Column::Verdict],
+            Function::Explain => &[
                 Column::Verdict,
                 Column::Line,
                 Column::Rule,
@@ -93,18 +101,17 @@ impl Kind {
                 Column::Ruleset,
                 Column::CaptureTime,
             ],
-            Kind::Mask => &[Column::Mask],
-            Kind::Refused => &[Column::Refused],
-            Kind::Usage => &[],
+            Function::Mask => &[Column::Mask],
+            Function::Refused => &[Column::Refused],
+            Function::Usage => &[],
         }
     }
 
-    /// Returns the type of the result.
     fn result(self) -> Result<LogicalType, LogicalTypeError> {
         Ok(match self {
-            Kind::Verdict | Kind::Usage => LogicalType::try_new(TypeId::Varchar)?,
-            Kind::Allowed => LogicalType::try_new(TypeId::Boolean)?,
-            Kind::Explain => LogicalType::try_struct_type(&[
+            Function::Verdict | Function::Usage => LogicalType::try_new(TypeId::Varchar)?,
+            Function::Allowed => LogicalType::try_new(TypeId::Boolean)?,
+            Function::Explain => LogicalType::try_struct_type(&[
                 ("verdict", TypeId::Varchar),
                 ("line", TypeId::UInteger),
                 ("rule", TypeId::Varchar),
@@ -113,10 +120,10 @@ impl Kind {
                 ("ruleset", TypeId::UInteger),
                 ("capture_time", TypeId::TimestampTz),
             ])?,
-            Kind::Verdicts => LogicalType::try_map(TypeId::Varchar, TypeId::Varchar)?,
-            Kind::Mask => LogicalType::try_new(TypeId::UBigInt)?,
-            Kind::Refused => LogicalType::try_list(TypeId::Varchar)?,
-            Kind::Access => LogicalType::try_struct_type(&[
+            Function::Verdicts => LogicalType::try_map(TypeId::Varchar, TypeId::Varchar)?,
+            Function::Mask => LogicalType::try_new(TypeId::UBigInt)?,
+            Function::Refused => LogicalType::try_list(TypeId::Varchar)?,
+            Function::Access => LogicalType::try_struct_type(&[
                 ("access", TypeId::Varchar),
                 ("group", TypeId::Varchar),
                 ("allow_rules", TypeId::UInteger),
@@ -165,7 +172,7 @@ quack_rs::scalar_callback!(call, |info, input, output| {
     // SAFETY: DuckDB passes a valid pointer.
     let info = unsafe { ScalarFunctionInfo::new(info) };
     // SAFETY: each form has this pointer.
-    let kind = unsafe { info.get_extra_info() }.cast_const().cast::<Kind>();
+    let kind = unsafe { info.get_extra_info() }.cast_const().cast::<Function>();
     // SAFETY: `overload` sets it to an element of `KINDS`.
     let kind = unsafe { *kind };
     if let Err(message) = decide(kind, input, output) {
@@ -174,20 +181,20 @@ quack_rs::scalar_callback!(call, |info, input, output| {
 });
 
 /// The rows of a chunk that one decider decides.
-struct Group {
+struct DeciderRows {
     decider: Arc<Decider>,
     rows: Vec<usize>,
 }
 
 /// Decides a chunk of rows.
-fn decide(kind: Kind, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
+fn decide(kind: Function, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
     // SAFETY: the chunk has the types of `overload`, and DuckDB flattens it.
     let arguments = unsafe { Arguments::of(chunk, !kind.is_about_one(), kind.max_texts()) };
     // SAFETY: DuckDB passes a flat vector of the function's type, with room for the chunk's rows.
     let output = unsafe { Output::of(output, arguments.rows()) };
     let (groups, nulls) = groups(kind, &arguments)?;
     for group in groups {
-        if kind == Kind::Access {
+        if kind == Function::Access {
             write_access(&output, &group, &arguments)?;
             continue;
         }
@@ -203,10 +210,10 @@ fn decide(kind: Kind, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result
 }
 
 /// Groups rows by their arguments other than the URL. Also returns the rows where one of these is null.
-fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>), String> {
-    let (mut groups, mut nulls): (Vec<Group>, Vec<usize>) = (Vec::new(), Vec::new());
+fn groups(kind: Function, arguments: &Arguments) -> Result<(Vec<DeciderRows>, Vec<usize>), String> {
+    let (mut groups, mut nulls): (Vec<DeciderRows>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut open: HashMap<&[u8], Arc<OpenSet>> = HashMap::new();
-    let mut places: HashMap<Choice<'_>, usize> = HashMap::new();
+    let mut places: HashMap<RowChoice<'_>, usize> = HashMap::new();
     let mut last = None;
     for row in 0..arguments.rows() {
         let Some(bits) = arguments.bits(row) else {
@@ -228,7 +235,7 @@ fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>),
                             None => open.entry(choice.set).or_insert(sets::open(choice.set)?).clone(),
                         };
                         let query = query(kind, &choice)?;
-                        groups.push(Group { decider: file.decider(&query)?, rows: Vec::new() });
+                        groups.push(DeciderRows { decider: file.decider(&query)?, rows: Vec::new() });
                         places.insert(choice, groups.len() - 1);
                         groups.len() - 1
                     }
@@ -242,13 +249,13 @@ fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>),
 }
 
 /// Returns the query of a function with these arguments.
-fn query(kind: Kind, choice: &Choice<'_>) -> Result<Query, String> {
+fn query(kind: Function, choice: &RowChoice<'_>) -> Result<Query, String> {
     let (columns, is_about_one) = (kind.columns(), kind.is_about_one());
     let (names, is_exact) = (choice.names.clone(), choice.is_exact);
     let mut query =
         Query { columns, is_about_one, names, scope: Scope::default(), usage: UsageOptions::default(), is_exact };
     let mut options = choice.options.iter().copied();
-    if kind == Kind::Usage {
+    if kind == Function::Usage {
         let text = |option: &[u8]| String::from_utf8_lossy(option).into_owned();
         let usage = &mut query.usage;
         usage.uses.extend(options.next().map(text));
@@ -260,7 +267,6 @@ fn query(kind: Kind, choice: &Choice<'_>) -> Result<Query, String> {
     Ok(query)
 }
 
-/// Returns the scope with a name.
 fn scope_of(name: &[u8]) -> Result<Scope, String> {
     let name = String::from_utf8_lossy(name);
     let names = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<&str>>().join(", ");
@@ -268,14 +274,14 @@ fn scope_of(name: &[u8]) -> Result<Scope, String> {
 }
 
 /// Writes a group's rows.
-fn write(kind: Kind, output: &Output, group: &Group, decided: &RecordBatch) -> Result<(), String> {
+fn write(kind: Function, output: &Output, group: &DeciderRows, decided: &RecordBatch) -> Result<(), String> {
     let rows = &group.rows;
     let first = || decided.columns().first().ok_or("internal error, please report it: no column");
     match kind {
-        Kind::Verdict | Kind::Mask | Kind::Refused | Kind::Usage => output.write(rows, first()?),
-        Kind::Allowed => output.write_allowed(rows, first()?),
-        Kind::Explain | Kind::Access => output.write_structs(rows, decided.columns()),
-        Kind::Verdicts => {
+        Function::Verdict | Function::Mask | Function::Refused | Function::Usage => output.write(rows, first()?),
+        Function::Allowed => output.write_allowed(rows, first()?),
+        Function::Explain | Function::Access => output.write_structs(rows, decided.columns()),
+        Function::Verdicts => {
             let verdict = |name: &str| name.strip_suffix(":verdict").unwrap_or(name).to_owned();
             let names: Vec<String> = decided.schema().fields().iter().map(|field| verdict(field.name())).collect();
             output.write_maps(rows, &names, decided.columns())
@@ -284,7 +290,7 @@ fn write(kind: Kind, output: &Output, group: &Group, decided: &RecordBatch) -> R
 }
 
 /// Writes a crawler's access to the origins of a group's URLs.
-fn write_access(output: &Output, group: &Group, arguments: &Arguments) -> Result<(), String> {
+fn write_access(output: &Output, group: &DeciderRows, arguments: &Arguments) -> Result<(), String> {
     let (rows, nulls): (Vec<usize>, Vec<usize>) = group.rows.iter().partition(|&&row| arguments.url(row).is_some());
     // Only the host and the port matter, and bytes that are not UTF-8 are invalid in both.
     let urls = rows.iter().filter_map(|&row| arguments.url(row)).map(String::from_utf8_lossy);

@@ -13,16 +13,16 @@ const MAX_OPTIONS: usize = 3;
 /// The arguments of a chunk's rows: a URL, the path of a set, crawlers, then texts, such as a scope, and `exact`.
 pub struct Arguments {
     rows: usize,
-    urls: Texts,
-    sets: Texts,
+    urls: TextColumn,
+    sets: TextColumn,
     agents: Agents,
-    options: Vec<Texts>,
+    options: Vec<TextColumn>,
     exact: Option<VectorReader>,
 }
 
 /// A row's arguments other than its URL, as stored. Rows with the same bits have the same arguments, if none is null.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Bits {
+pub struct ChoiceBits {
     set: [u64; 2],
     agents: [u64; 2],
     options: [[u64; 2]; MAX_OPTIONS],
@@ -31,7 +31,7 @@ pub struct Bits {
 
 /// A row's arguments other than its URL.
 #[derive(PartialEq, Eq, Hash)]
-pub struct Choice<'a> {
+pub struct RowChoice<'a> {
     pub set: &'a [u8],
     pub names: Vec<String>,
     /// The texts after the crawlers, as many as the call has.
@@ -55,12 +55,12 @@ impl Arguments {
         };
         let texts = |column| {
             // SAFETY: the column has texts, and the vector has the chunk's rows.
-            unsafe { Texts::of(vector(column), rows) }
+            unsafe { TextColumn::of(vector(column), rows) }
         };
         let agents = match is_list {
             false => Agents::One(texts(2)),
             // SAFETY: the column has lists of text.
-            true => Agents::Many(unsafe { Lists::of(vector(2), rows) }),
+            true => Agents::Many(unsafe { ListColumn::of(vector(2), rows) }),
         };
         let end = 3 + max_options.min(MAX_OPTIONS);
         let exact = (chunk.column_count() > end).then(|| {
@@ -82,7 +82,7 @@ impl Arguments {
     }
 
     /// Returns a row's other arguments as stored, or `None` if one is null.
-    pub fn bits(&self, row: usize) -> Option<Bits> {
+    pub fn bits(&self, row: usize) -> Option<ChoiceBits> {
         let agents = match &self.agents {
             Agents::One(names) => names.bits(row)?,
             Agents::Many(lists) => lists.entry(row).map(|entry| [entry.offset, entry.length])?,
@@ -91,19 +91,19 @@ impl Arguments {
         for (bits, texts) in options.iter_mut().zip(&self.options) {
             *bits = texts.bits(row)?;
         }
-        Some(Bits { set: self.sets.bits(row)?, agents, options, is_exact: self.is_exact(row)? })
+        Some(ChoiceBits { set: self.sets.bits(row)?, agents, options, is_exact: self.is_exact(row)? })
     }
 
     /// Returns a row's other arguments, or `None` if one is null. Returns an error if a crawler's name is null or not
     /// UTF-8.
-    pub fn choice(&self, row: usize) -> Result<Option<Choice<'_>>, String> {
+    pub fn choice(&self, row: usize) -> Result<Option<RowChoice<'_>>, String> {
         let (Some(set), Some(names), Some(is_exact)) =
             (self.sets.get(row), self.agents.names(row)?, self.is_exact(row))
         else {
             return Ok(None);
         };
         let options: Option<Vec<&[u8]>> = self.options.iter().map(|texts| texts.get(row)).collect();
-        Ok(options.map(|options| Choice { set, names, options, is_exact }))
+        Ok(options.map(|options| RowChoice { set, names, options, is_exact }))
     }
 
     fn is_exact(&self, row: usize) -> Option<bool> {
@@ -119,7 +119,7 @@ impl Arguments {
 ///
 /// # Safety
 /// The chunk is alive while the arguments are used, and has only flat columns of texts or bytes.
-pub unsafe fn texts(chunk: duckdb_data_chunk) -> (usize, Vec<Texts>) {
+pub unsafe fn texts(chunk: duckdb_data_chunk) -> (usize, Vec<TextColumn>) {
     // SAFETY: the caller passes a valid chunk.
     let chunk = unsafe { DataChunk::from_raw(chunk) };
     let rows = chunk.size();
@@ -127,15 +127,15 @@ pub unsafe fn texts(chunk: duckdb_data_chunk) -> (usize, Vec<Texts>) {
         // SAFETY: the chunk has this column.
         let vector = unsafe { chunk.vector(column) };
         // SAFETY: the column has texts, and the vector has the chunk's rows.
-        unsafe { Texts::of(vector, rows) }
+        unsafe { TextColumn::of(vector, rows) }
     };
     (rows, (0..chunk.column_count()).map(column).collect())
 }
 
 /// The crawlers: a name in each row, or a list of names.
 enum Agents {
-    One(Texts),
-    Many(Lists),
+    One(TextColumn),
+    Many(ListColumn),
 }
 
 impl Agents {
@@ -160,21 +160,21 @@ impl Agents {
 }
 
 /// A vector of texts or bytes.
-pub struct Texts {
+pub struct TextColumn {
     rows: usize,
     reader: VectorReader,
     data: *const [u64; 2],
 }
 
-impl Texts {
+impl TextColumn {
     /// # Safety
     /// The vector is alive while the texts are used, is flat, and has this many texts or bytes.
-    unsafe fn of(vector: duckdb_vector, rows: usize) -> Texts {
+    unsafe fn of(vector: duckdb_vector, rows: usize) -> TextColumn {
         // SAFETY: the caller guarantees it.
         let reader = unsafe { VectorReader::from_vector(vector, rows) };
         // SAFETY: the vector is valid.
         let data = unsafe { duckdb_vector_get_data(vector) };
-        Texts { rows, reader, data: data.cast_const().cast() }
+        TextColumn { rows, reader, data: data.cast_const().cast() }
     }
 
     /// Returns a text, or `None` if it is null.
@@ -198,17 +198,17 @@ impl Texts {
 }
 
 /// A vector of lists of text.
-struct Lists {
+struct ListColumn {
     rows: usize,
     reader: VectorReader,
     vector: duckdb_vector,
-    items: Texts,
+    items: TextColumn,
 }
 
-impl Lists {
+impl ListColumn {
     /// # Safety
     /// The vector is alive while the lists are used, is flat, and has this many lists of text.
-    unsafe fn of(vector: duckdb_vector, rows: usize) -> Lists {
+    unsafe fn of(vector: duckdb_vector, rows: usize) -> ListColumn {
         // SAFETY: the caller guarantees it.
         let reader = unsafe { VectorReader::from_vector(vector, rows) };
         // SAFETY: the vector has lists.
@@ -216,7 +216,7 @@ impl Lists {
         // SAFETY: the vector has lists.
         let count = unsafe { ListVector::get_size(vector) };
         // SAFETY: the child has this many texts.
-        Lists { rows, reader, vector, items: unsafe { Texts::of(child, count) } }
+        ListColumn { rows, reader, vector, items: unsafe { TextColumn::of(child, count) } }
     }
 
     /// Returns the position of a list's items, or `None` if the list is null.

@@ -6,7 +6,7 @@ use reptile::{Agent, Agents, Verdict};
 use reptile_columns::Scope;
 
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{Ask, decide, explain, scope_of};
+use crate::ask::{QueryOptions, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
 use crate::usage;
@@ -52,19 +52,13 @@ impl PyAgent {
         at: Option<&Bound<'_, PyAny>>,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        decide(py, &self.agent, url, &Ask { at, scope })
+        decide(py, &self.agent, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons; ``at`` and ``scope`` are as in ``decide``.
     #[pyo3(signature = (url, *, at=None, scope="origin"))]
-    fn explain(
-        &self,
-        py: Python<'_>,
-        url: &Bound<'_, PyAny>,
-        at: Option<&Bound<'_, PyAny>>,
-        scope: &str,
-    ) -> PyResult<PyExplanation> {
-        explain(py, &self.agent, url, &Ask { at, scope })
+    fn explain(&self, url: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>, scope: &str) -> PyResult<PyExplanation> {
+        explain(&self.agent, url, &QueryOptions { at, scope })
     }
 
     /// Returns the crawler's access to a URL's origin, over all its paths: an ``Access`` with the values of
@@ -80,16 +74,14 @@ impl PyAgent {
 
     /// Returns how many seconds the crawler should wait between two fetches from a URL's origin, or None if no line
     /// that counts in the dialect says so.
-    fn crawl_delay(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        let delay = convert::with_bytes(url, |url| self.agent.crawl_delay(url))?;
-        Ok(delay.map_err(|error| convert::library_error(py, error))?.map(|delay| delay.as_secs_f64()))
+    fn crawl_delay(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        Ok(convert::query(url, |url| self.agent.crawl_delay(url))?.map(|delay| delay.as_secs_f64()))
     }
 
     /// Returns the lines of the origin's robots.txt that decide no URL and apply to this crawler: a list of
     /// dictionaries with ``kind``, ``key``, ``value``, ``line``, and whether the line ``counts`` in the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let found = convert::with_bytes(url, |url| self.agent.directives(url))?;
-        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+        lines::directives(py, &convert::query(url, |url| self.agent.directives(url))?)
     }
 
     /// Returns the website's preference for each of ``uses``, such as ``"train-ai"``: a dictionary with the values
@@ -116,8 +108,7 @@ impl PyAgent {
     /// Returns the lines that state the preferences for a page, with the keys of ``directives``: the
     /// ``Content-Usage`` lines with the longest matching path, and the ``Content-Signal`` lines for this crawler.
     fn usage_lines<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let found = convert::with_bytes(url, |url| self.agent.usage_lines(url))?;
-        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+        lines::directives(py, &convert::query(url, |url| self.agent.usage_lines(url))?)
     }
 
     /// Compares the paths of any length that a URL's origin allows this crawler and another one. The other crawler may
@@ -210,11 +201,10 @@ impl PyAgents {
         scope: &str,
     ) -> PyResult<Vec<Py<PyAny>>> {
         if at.is_some() || scope_of(scope)? != Scope::Origin {
-            return self.agents.iter().map(|agent| decide(py, agent, url, &Ask { at, scope })).collect();
+            return self.agents.iter().map(|agent| decide(py, agent, url, &QueryOptions { at, scope })).collect();
         }
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        let decided = convert::with_bytes(url, |url| self.agents.decide(url, &mut verdicts))?;
-        decided.map_err(|error| convert::library_error(py, error))?;
+        convert::query(url, |url| self.agents.decide(url, &mut verdicts))?;
         verdicts.into_iter().map(|verdict| convert::verdict(py, verdict)).collect()
     }
 

@@ -14,12 +14,12 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
-use reptile::Agents;
+use reptile::{Agents, Verdict};
 use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
 use reptile_columns::{Column, UsageOptions};
 
 use crate::ask::scope_of;
-use crate::convert::{self, Reduced, VERDICTS, unpickles};
+use crate::convert::{self, Reduced, unpickles};
 use crate::pickled::{self, Batch};
 use crate::texts;
 use crate::timed::{self, Arrays, Timed};
@@ -158,7 +158,8 @@ fn with_types<'py>(
     data_type: &DataType,
     numbers: &[String],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (py, is_number) = (object.py(), |name: &str| numbers.iter().any(|number| number == name));
+    let py = object.py();
+    let is_number = |name: &str| numbers.iter().any(|number| number == name);
     let empty: Vec<&str> = match data_type {
         DataType::Null => vec![""],
         DataType::Struct(fields) => {
@@ -182,7 +183,6 @@ fn with_types<'py>(
     object.call_method1("cast", (kinds,)).map(Some)
 }
 
-/// Returns the arrays that an object exports.
 fn exported(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
     if object.hasattr("__arrow_c_stream__")? {
         // The capsule must live until the stream has been moved out of it.
@@ -197,7 +197,6 @@ fn exported(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
     if object.hasattr("__arrow_c_array__")? { Ok(Some(one(array(object)?))) } else { Ok(None) }
 }
 
-/// Returns a stream of one array.
 fn one(array: ArrayRef) -> Arrays {
     let field = Arc::new(Field::new("array", array.data_type().clone(), true));
     Box::new(ArrayIterator::new([Ok(array)], field))
@@ -226,8 +225,8 @@ fn array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 pub fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
     match error {
         ArrowError::InvalidArgumentError(text) => PyTypeError::new_err(text),
-        ArrowError::ComputeError(text) => convert::raised(py, convert::Kind::Other, text),
-        error => convert::raised(py, convert::Kind::Other, error.to_string()),
+        ArrowError::ComputeError(text) => convert::raised(py, convert::ExceptionKind::Other, text),
+        error => convert::raised(py, convert::ExceptionKind::Other, error.to_string()),
     }
 }
 
@@ -309,7 +308,7 @@ impl PyVerdicts {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Fields<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, PickledStream<'py>> {
         let columns = pickled::columns(&self.schema);
         let batches = self.batches.iter().map(|batch| pickled::batch(py, batch)).collect::<Result<_, _>>();
         let batches = batches.map_err(|error| raised(py, error))?;
@@ -330,7 +329,7 @@ impl PyVerdicts {
 }
 
 /// A pickle's columns, schema metadata and batches.
-type Fields<'py> = (Vec<pickled::Column>, HashMap<String, String>, Vec<Batch<'py>>);
+type PickledStream<'py> = (Vec<pickled::Column>, HashMap<String, String>, Vec<Batch<'py>>);
 
 /// Restores pickled columns.
 #[pyfunction]
@@ -380,7 +379,7 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<(
         DataType::Dictionary(key, _) if **key == DataType::Int8 && name.ends_with("verdict") => {
             let keys = array.as_dictionary::<Int8Type>().keys();
             for key in keys {
-                let verdict = key.and_then(|key| VERDICTS.get(usize::try_from(key).ok()?).copied());
+                let verdict = key.and_then(|key| Verdict::ALL.get(usize::try_from(key).ok()?).copied());
                 list.append(verdict.map(|verdict| convert::verdict(py, verdict)).transpose()?)?;
             }
         }

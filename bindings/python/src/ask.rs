@@ -1,5 +1,5 @@
-//! Queries about single URLs: the time and the scope ([`Ask`]), and the crawlers that a set or a robots.txt has
-//! resolved ([`Cache`]).
+//! Queries about single URLs: the time and the scope ([`QueryOptions`]), and the crawlers that a set or a robots.txt has
+//! resolved ([`AgentCache`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use reptile::{Agent, Agents, Crawler, Headers};
 use reptile_columns::{Scope, Source};
 
-use crate::convert::{self, Kind, raised};
+use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::PyExplanation;
 
 /// The time and the scope by which a URL is decided.
-pub struct Ask<'a, 'py> {
+pub struct QueryOptions<'a, 'py> {
     /// The time, in a set by time.
     pub at: Option<&'a Bound<'py, PyAny>>,
     /// The name of a scope.
@@ -21,21 +21,25 @@ pub struct Ask<'a, 'py> {
 }
 
 /// Returns a crawler's verdict for a URL.
-pub fn decide(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<Py<PyAny>> {
+pub fn decide(
+    py: Python<'_>,
+    agent: &Agent,
+    url: &Bound<'_, PyAny>,
+    ask: &QueryOptions<'_, '_>,
+) -> PyResult<Py<PyAny>> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let decided = convert::with_bytes(url, |url| match (scope, at) {
+    let decided = convert::query(url, |url| match (scope, at) {
         (Scope::Origin, None) => agent.decide(url),
         _ => scope.decide(agent, url, at),
     })?;
-    convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    convert::verdict(py, decided)
 }
 
 /// Returns a crawler's verdict for a URL with its reasons.
-pub fn explain(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<PyExplanation> {
+pub fn explain(agent: &Agent, url: &Bound<'_, PyAny>, ask: &QueryOptions<'_, '_>) -> PyResult<PyExplanation> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let explained = convert::with_bytes(url, |url| scope.explain(agent, url, at))?;
-    let (explained, origin) = explained.map_err(|error| convert::library_error(py, error))?;
-    Ok(PyExplanation::new(explained, origin))
+    let (explained, origin) = convert::query(url, |url| scope.explain(agent, url, at))?;
+    Ok(PyExplanation::new(&explained, origin))
 }
 
 /// Returns the scope with a name.
@@ -53,15 +57,15 @@ pub fn scope_of(name: &str) -> PyResult<Scope> {
 const MAX_CACHED_AGENTS: usize = 256;
 
 /// A source of verdicts, with recently resolved crawlers.
-pub struct Cache {
+pub struct AgentCache {
     source: Source,
     agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
     headers: OnceLock<Headers>,
 }
 
-impl Cache {
-    pub fn new(source: Source) -> Cache {
-        Cache { source, agents: Mutex::default(), headers: OnceLock::new() }
+impl AgentCache {
+    pub fn new(source: Source) -> AgentCache {
+        AgentCache { source, agents: Mutex::default(), headers: OnceLock::new() }
     }
 
     /// Resolves crawlers.
@@ -70,15 +74,14 @@ impl Cache {
     }
 
     /// Returns the crawler that sends a `User-Agent` header.
-    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
-        let found = convert::with_bytes(header, |header| match &self.source {
+    pub fn agent_of_header(&self, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
+        convert::query(header, |header| match &self.source {
             Source::Set(set) => match self.headers.get() {
                 Some(headers) => headers.agent(header),
                 None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
             },
             Source::Robots(robots) => robots.agent_of_header(header),
-        })?;
-        found.map_err(|error| convert::library_error(py, error))
+        })
     }
 
     /// Resolves a crawler whose name is used as it is.
@@ -86,7 +89,7 @@ impl Cache {
         let agents = self.source.resolve([Crawler::verbatim(name)]);
         let agents = agents.map_err(|error| convert::crawler_error(py, &error))?;
         let agent = agents.iter().next().cloned();
-        agent.ok_or_else(|| raised(py, Kind::Crawler, format!("{name:?} was not resolved")))
+        agent.ok_or_else(|| raised(py, ExceptionKind::Crawler, format!("{name:?} was not resolved")))
     }
 
     /// Returns a crawler, which is resolved once.
@@ -99,7 +102,7 @@ impl Cache {
         let agents = self.agents(py, &[name], exact)?;
         let mut found = agents.iter();
         let (Some(agent), None) = (found.next(), found.next()) else {
-            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; use `agents`")));
+            return Err(raised(py, ExceptionKind::Crawler, format!("{name:?} is a group of crawlers; use `agents`")));
         };
         let agent = Arc::new(agent.clone());
         let mut cached = lock();
@@ -108,27 +111,5 @@ impl Cache {
         }
         cached.insert(key, agent.clone());
         Ok(agent)
-    }
-
-    pub fn decide(
-        &self,
-        py: Python<'_>,
-        agent: &str,
-        url: &Bound<'_, PyAny>,
-        exact: bool,
-        ask: &Ask<'_, '_>,
-    ) -> PyResult<Py<PyAny>> {
-        decide(py, &*self.agent(py, agent, exact)?, url, ask)
-    }
-
-    pub fn explain(
-        &self,
-        py: Python<'_>,
-        agent: &str,
-        url: &Bound<'_, PyAny>,
-        exact: bool,
-        ask: &Ask<'_, '_>,
-    ) -> PyResult<PyExplanation> {
-        explain(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 }

@@ -15,9 +15,8 @@ use reptile_columns::text_of;
 
 use crate::convert;
 
-/// A field of a capture.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum CaptureField {
     Url,
     Body,
     Status,
@@ -29,17 +28,16 @@ enum Field {
     ContentType,
 }
 
-/// The fields' names.
-const FIELDS: [(&str, Field); 9] = [
-    ("url", Field::Url),
-    ("body", Field::Body),
-    ("status", Field::Status),
-    ("time", Field::Time),
-    ("redirects", Field::Redirects),
-    ("error", Field::Error),
-    ("truncated", Field::Truncated),
-    ("cache_control", Field::CacheControl),
-    ("content_type", Field::ContentType),
+const FIELDS: [(&str, CaptureField); 9] = [
+    ("url", CaptureField::Url),
+    ("body", CaptureField::Body),
+    ("status", CaptureField::Status),
+    ("time", CaptureField::Time),
+    ("redirects", CaptureField::Redirects),
+    ("error", CaptureField::Error),
+    ("truncated", CaptureField::Truncated),
+    ("cache_control", CaptureField::CacheControl),
+    ("content_type", CaptureField::ContentType),
 ];
 
 /// Returns the names of the fields that are not texts.
@@ -83,11 +81,11 @@ pub fn truncated(word: &str) -> Result<Option<Truncation>, String> {
 }
 
 /// The columns of captures in rows.
-pub struct Fields(Vec<(Field, usize)>);
+pub struct CaptureColumns(Vec<(CaptureField, usize)>);
 
-impl Fields {
+impl CaptureColumns {
     /// Finds the columns. Every column must be a field of captures, with values of a suitable type.
-    pub fn of(data_type: &DataType) -> PyResult<Fields> {
+    pub fn of(data_type: &DataType) -> PyResult<CaptureColumns> {
         let DataType::Struct(columns) = data_type else {
             let text = format!("expected captures as rows with the columns url and body, found {data_type}");
             return Err(PyTypeError::new_err(text));
@@ -98,11 +96,11 @@ impl Fields {
             let field = known.ok_or_else(|| unknown_field(column.name()))?.1;
             let data_type = column.data_type();
             let (is_suitable, expected) = match field {
-                Field::Error | Field::Truncated => {
+                CaptureField::Error | CaptureField::Truncated => {
                     (is_text(data_type) || *data_type == DataType::Boolean, "texts or Booleans")
                 }
-                Field::Status | Field::Redirects => (is_number(data_type), "numbers"),
-                Field::Time => (is_time(data_type) || is_number(data_type), "times, dates or numbers"),
+                CaptureField::Status | CaptureField::Redirects => (is_number(data_type), "numbers"),
+                CaptureField::Time => (is_time(data_type) || is_number(data_type), "times, dates or numbers"),
                 _ => (is_text(data_type), "texts"),
             };
             if !is_suitable {
@@ -114,13 +112,13 @@ impl Fields {
             }
             fields.push((field, place));
         }
-        if !fields.iter().any(|&(field, _)| field == Field::Url) {
+        if !fields.iter().any(|&(field, _)| field == CaptureField::Url) {
             let names: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
             let text =
                 format!("expected a column \"url\" with the URLs of robots.txt files, found {}", names.join(", "));
             return Err(PyValueError::new_err(text));
         }
-        Ok(Fields(fields))
+        Ok(CaptureColumns(fields))
     }
 }
 
@@ -130,54 +128,54 @@ fn is_number(data_type: &DataType) -> bool {
 }
 
 /// A column's values.
-enum Cells<'a> {
+enum CaptureCells<'a> {
     Texts(Vec<&'a [u8]>, Option<NullBuffer>),
     Flags(&'a BooleanArray),
     Numbers(Vec<Option<f64>>),
     Times { seconds: Vec<Option<i64>>, nulls: Option<NullBuffer> },
 }
 
-impl Cells<'_> {
+impl CaptureCells<'_> {
     /// Reads a column without copying texts.
-    fn of(field: Field, column: &ArrayRef) -> Result<Cells<'_>, reptile_columns::Error> {
+    fn of(field: CaptureField, column: &ArrayRef) -> Result<CaptureCells<'_>, reptile_columns::Error> {
         let nulls = column.logical_nulls();
         Ok(match field {
-            Field::Status | Field::Redirects => Cells::Numbers(numbers(column)),
-            Field::Time => {
+            CaptureField::Status | CaptureField::Redirects => CaptureCells::Numbers(numbers(column)),
+            CaptureField::Time => {
                 let whole = matches!(column.data_type(), DataType::Float32 | DataType::Float64).then(|| {
                     let whole = numbers(column).into_iter().map(|number| number.map(|number| number.floor() as i64));
                     Arc::new(whole.collect::<Int64Array>()) as ArrayRef
                 });
                 let column = whole.as_ref().unwrap_or(column);
-                Cells::Times { seconds: seconds(column)?, nulls: column.logical_nulls() }
+                CaptureCells::Times { seconds: seconds(column)?, nulls: column.logical_nulls() }
             }
             _ => match column.as_boolean_opt() {
-                Some(flags) => Cells::Flags(flags),
-                None => Cells::Texts(Texts::of(column)?.cut(column)?, nulls),
+                Some(flags) => CaptureCells::Flags(flags),
+                None => CaptureCells::Texts(Texts::of(column)?.cut(column)?, nulls),
             },
         })
     }
 
     fn text(&self, row: usize) -> Option<&[u8]> {
-        let Cells::Texts(texts, nulls) = self else { return None };
+        let CaptureCells::Texts(texts, nulls) = self else { return None };
         texts.get(row).copied().filter(|_| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)))
     }
 
     /// Returns a flag as a word, or a text.
     fn word(&self, row: usize) -> Option<String> {
         match self {
-            Cells::Flags(flags) => flags.is_valid(row).then(|| flags.value(row).to_string()),
+            CaptureCells::Flags(flags) => flags.is_valid(row).then(|| flags.value(row).to_string()),
             _ => self.text(row).map(|text| String::from_utf8_lossy(text).into_owned()),
         }
     }
 
     fn number(&self, row: usize) -> Option<f64> {
-        let Cells::Numbers(numbers) = self else { return None };
+        let CaptureCells::Numbers(numbers) = self else { return None };
         *numbers.get(row)?
     }
 
     fn time(&self, row: usize) -> Result<Option<i64>, String> {
-        let Cells::Times { seconds, nulls } = self else { return Ok(None) };
+        let CaptureCells::Times { seconds, nulls } = self else { return Ok(None) };
         let found = seconds.get(row).copied().flatten();
         match found.is_none() && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
             true => Err(convert::WRONG_TIME.to_owned()),
@@ -200,28 +198,29 @@ fn numbers(column: &ArrayRef) -> Vec<Option<f64>> {
 }
 
 /// The captures in an array of rows.
-pub struct Rows<'a> {
-    columns: Vec<(Field, Cells<'a>)>,
+pub struct CaptureRows<'a> {
+    columns: Vec<(CaptureField, CaptureCells<'a>)>,
     /// Marks the rows that are null as a whole.
     nulls: Option<&'a NullBuffer>,
 }
 
 /// A capture that cannot be compiled: its URL, and the reason.
-pub type Failed = (String, String);
+pub type RejectedCapture = (String, String);
 
-impl<'a> Rows<'a> {
+impl<'a> CaptureRows<'a> {
     /// Reads the columns.
-    pub fn of(fields: &Fields, rows: &'a ArrayRef) -> Result<Rows<'a>, reptile_columns::Error> {
-        let Some(rows) = rows.as_struct_opt() else { return Ok(Rows { columns: Vec::new(), nulls: None }) };
+    pub fn of(fields: &CaptureColumns, rows: &'a ArrayRef) -> Result<CaptureRows<'a>, reptile_columns::Error> {
+        let Some(rows) = rows.as_struct_opt() else { return Ok(CaptureRows { columns: Vec::new(), nulls: None }) };
         let cells = fields.0.iter().filter_map(|&(field, place)| Some((field, rows.columns().get(place)?)));
-        let cells = cells.map(|(field, column)| Ok((field, Cells::of(field, column)?)));
+        let cells = cells.map(|(field, column)| Ok((field, CaptureCells::of(field, column)?)));
         let columns: Result<_, reptile_columns::Error> = cells.collect();
-        Ok(Rows { columns: columns?, nulls: rows.nulls() })
+        Ok(CaptureRows { columns: columns?, nulls: rows.nulls() })
     }
 
     /// Returns a row's capture.
-    pub fn capture(&self, row: usize) -> Result<Capture, Failed> {
-        let url = self.columns.iter().find(|(field, _)| *field == Field::Url).and_then(|(_, cells)| cells.text(row));
+    pub fn capture(&self, row: usize) -> Result<Capture, RejectedCapture> {
+        let url =
+            self.columns.iter().find(|(field, _)| *field == CaptureField::Url).and_then(|(_, cells)| cells.text(row));
         let url = url.filter(|_| self.nulls.is_none_or(|nulls| nulls.is_valid(row)));
         let Some(url) = url else { return Err((String::new(), format!("a capture without url, in row {row}"))) };
         let shown = || String::from_utf8_lossy(url).into_owned();
@@ -233,20 +232,20 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn fill(capture: &mut Capture, field: Field, cells: &Cells<'_>, row: usize) -> Result<(), String> {
+fn fill(capture: &mut Capture, field: CaptureField, cells: &CaptureCells<'_>, row: usize) -> Result<(), String> {
     match field {
-        Field::Url => {}
-        Field::Body => capture.body = cells.text(row).map(<[u8]>::to_vec),
-        Field::Status => capture.status = cells.number(row).map(status).transpose()?,
-        Field::Time => capture.time = cells.time(row)?,
-        Field::Redirects => capture.redirects = cells.number(row).map_or(Ok(0), redirects)?,
-        Field::Error => match cells {
-            Cells::Flags(_) => capture.has_failed = cells.word(row).is_some_and(|word| word == "true"),
+        CaptureField::Url => {}
+        CaptureField::Body => capture.body = cells.text(row).map(<[u8]>::to_vec),
+        CaptureField::Status => capture.status = cells.number(row).map(status).transpose()?,
+        CaptureField::Time => capture.time = cells.time(row)?,
+        CaptureField::Redirects => capture.redirects = cells.number(row).map_or(Ok(0), redirects)?,
+        CaptureField::Error => match cells {
+            CaptureCells::Flags(_) => capture.has_failed = cells.word(row).is_some_and(|word| word == "true"),
             _ => capture.has_failed = cells.text(row).is_some_and(|text| !text.is_empty()),
         },
-        Field::Truncated => capture.truncated = cells.word(row).map_or(Ok(None), |word| truncated(&word))?,
-        Field::CacheControl => capture.cache_control = cells.word(row),
-        Field::ContentType => capture.content_type = cells.word(row),
+        CaptureField::Truncated => capture.truncated = cells.word(row).map_or(Ok(None), |word| truncated(&word))?,
+        CaptureField::CacheControl => capture.cache_control = cells.word(row),
+        CaptureField::ContentType => capture.content_type = cells.word(row),
     }
     Ok(())
 }

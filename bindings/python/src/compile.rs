@@ -11,7 +11,7 @@ use reptile::{Capture, CompiledSet, Compiler, ErrorKind, Origin, Profile, Set};
 use reptile_columns::arrow::in_pool;
 
 use crate::arrow;
-use crate::captures::{self, Failed, Fields, Rows};
+use crate::captures::{self, CaptureColumns, CaptureRows, RejectedCapture};
 use crate::convert;
 use crate::robots::dialect_of;
 use crate::set::{PySet, mapped, open_set};
@@ -92,7 +92,7 @@ fn add_items(
     let mut batch = Vec::with_capacity(BATCH);
     for item in items.try_iter()? {
         let item = item?;
-        match (capture(py, &item), on_error) {
+        match (capture(&item), on_error) {
             (Ok(capture), _) => batch.push(capture),
             (Err(error), Some(on_error)) if convert::is_raised(py, &error) => {
                 on_error.call1((url_of(&item)?, error.value(py).str()?))?;
@@ -113,12 +113,12 @@ fn add_rows(
     mut arrays: Arrays,
     on_error: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let fields = Fields::of(arrays.field().data_type())?;
+    let fields = CaptureColumns::of(arrays.field().data_type())?;
     while let Some(array) = py.detach(|| arrays.next()) {
         let array = array.map_err(|error| arrow::raised(py, error))?;
-        let rows = py.detach(|| Rows::of(&fields, &array)).map_err(|error| convert::arrow_error(py, &error))?;
+        let rows = py.detach(|| CaptureRows::of(&fields, &array)).map_err(|error| convert::arrow_error(py, &error))?;
         for start in (0..array.len()).step_by(BATCH) {
-            let mut failed: Vec<Failed> = Vec::new();
+            let mut failed: Vec<RejectedCapture> = Vec::new();
             let batch = py.detach(|| {
                 let mut batch = Vec::with_capacity(BATCH);
                 for row in start..array.len().min(start + BATCH) {
@@ -252,18 +252,18 @@ fn add(
     batch: Vec<Capture>,
     on_error: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let mut failed: Vec<Failed> = Vec::new();
+    let mut failed: Vec<RejectedCapture> = Vec::new();
     let mut skipped = |origin: &Origin, error| failed.push((origin.to_string(), reptile_columns::text_of(&error)));
     py.detach(|| in_pool(|| compiler.add_all(batch, &mut skipped)));
     report(py, failed, on_error)
 }
 
 /// Passes captures that were left out to `on_error`, or raises an exception for the first one.
-fn report(py: Python<'_>, failed: Vec<Failed>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn report(py: Python<'_>, failed: Vec<RejectedCapture>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     for (origin, text) in failed {
         match on_error {
             Some(on_error) => drop(on_error.call1((origin, text))?),
-            None => return Err(convert::raised(py, convert::Kind::Other, format!("{origin}: {text}"))),
+            None => return Err(convert::raised(py, convert::ExceptionKind::Other, format!("{origin}: {text}"))),
         }
     }
     Ok(())
@@ -275,31 +275,30 @@ fn url_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
     convert::with_bytes(&url, |url| String::from_utf8_lossy(url).into_owned())
 }
 
-fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {
+fn capture(item: &Bound<'_, PyAny>) -> PyResult<Capture> {
     if let Ok(fields) = item.cast::<PyDict>() {
-        return of_fields(py, fields);
+        return of_fields(fields);
     }
     let Ok((url, body)) = item.cast::<PyTuple>().map_or_else(|_| item.extract(), |pair| pair.extract()) else {
         return Err(PyTypeError::new_err("a capture must be a pair of URL and body, or a dictionary"));
     };
     let (url, body): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (url, body);
-    with_url(py, &url, Some(&body))
+    with_url(&url, Some(&body))
 }
 
-fn with_url(py: Python<'_>, url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
+fn with_url(url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
     let body = body.map(|body| convert::with_bytes(body, <[u8]>::to_vec)).transpose()?;
-    let capture = convert::with_bytes(url, |url| Capture::without_body(url))?;
-    let mut capture = capture.map_err(|error| convert::library_error(py, error))?;
+    let mut capture = convert::query(url, |url| Capture::without_body(url))?;
     capture.body = body;
     Ok(capture)
 }
 
-fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
+fn of_fields(fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
     let field = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
         Ok(fields.get_item(name)?.filter(|value| !value.is_none()))
     };
     let url = field("url")?.ok_or_else(|| PyValueError::new_err("a capture without url"))?;
-    let mut capture = with_url(py, &url, field("body")?.as_ref())?;
+    let mut capture = with_url(&url, field("body")?.as_ref())?;
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_none()) {
         match name.extract::<&str>()? {
             "url" | "body" => {}

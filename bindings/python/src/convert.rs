@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 use reptile::reason::{Comparison, Witness};
 use reptile::summary::Summary;
-use reptile::{CrawlerError, ErrorKind, Verdict};
+use reptile::{CrawlerError, ErrorKind, UnknownWord, Verdict};
 use reptile_columns::text_of;
 
 /// The package's types that are defined in Python.
@@ -53,14 +53,9 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// The verdicts by number, which is their index in an Arrow dictionary.
-pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-
 /// Returns the verdict for a word, such as a member of `reptile.Verdict`.
 pub fn verdict_of(word: &Bound<'_, PyAny>) -> PyResult<Verdict> {
-    let word: String = word.extract()?;
-    let found = VERDICTS.into_iter().find(|verdict| verdict.to_string() == word);
-    found.ok_or_else(|| PyValueError::new_err(format!("expected a verdict, found {word:?}")))
+    word.extract::<String>()?.parse().map_err(|error: UnknownWord| PyValueError::new_err(error.to_string()))
 }
 
 /// Creates a `reptile.Witness`.
@@ -103,7 +98,7 @@ pub fn comparison(py: Python<'_>, found: &Comparison) -> PyResult<Py<PyAny>> {
 
 /// The exceptions that this module raises.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ExceptionKind {
     /// `reptile.Error`.
     Other,
     /// `reptile.CrawlerError`.
@@ -113,13 +108,13 @@ pub enum Kind {
 }
 
 /// Creates an exception of the package.
-pub fn raised(py: Python<'_>, kind: Kind, text: String) -> PyErr {
+pub fn raised(py: Python<'_>, kind: ExceptionKind, text: String) -> PyErr {
     match types(py) {
         Ok(types) => {
             let class = match kind {
-                Kind::Other => &types.error,
-                Kind::Crawler => &types.crawler_error,
-                Kind::Format => &types.format_error,
+                ExceptionKind::Other => &types.error,
+                ExceptionKind::Crawler => &types.crawler_error,
+                ExceptionKind::Format => &types.format_error,
             };
             PyErr::from_type(class.bind(py).clone(), text)
         }
@@ -136,8 +131,8 @@ pub fn is_raised(py: Python<'_>, error: &PyErr) -> bool {
 pub fn library_error(py: Python<'_>, error: reptile::Error) -> PyErr {
     match error.kind() {
         ErrorKind::NotRobots => PyValueError::new_err(text_of(&error)),
-        ErrorKind::Format => raised(py, Kind::Format, text_of(&error)),
-        _ => raised(py, Kind::Other, text_of(&error)),
+        ErrorKind::Format => raised(py, ExceptionKind::Format, text_of(&error)),
+        _ => raised(py, ExceptionKind::Other, text_of(&error)),
     }
 }
 
@@ -152,7 +147,7 @@ pub fn file_error(py: Python<'_>, path: &Path, error: reptile::Error) -> PyErr {
             None => io::Error::new(io.kind(), text).into(),
         };
     }
-    let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
+    let kind = if error.kind() == ErrorKind::Format { ExceptionKind::Format } else { ExceptionKind::Other };
     raised(py, kind, text)
 }
 
@@ -172,7 +167,7 @@ pub fn file_exists(py: Python<'_>, path: &Path, text: &str) -> PyResult<PyErr> {
 
 /// Creates the exception for an invalid crawler name.
 pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
-    raised(py, Kind::Crawler, text_of(error))
+    raised(py, ExceptionKind::Crawler, text_of(error))
 }
 
 /// Converts an error about names, columns or arrays to an exception.
@@ -180,11 +175,11 @@ pub fn arrow_error(py: Python<'_>, error: &reptile_columns::Error) -> PyErr {
     use reptile_columns::ErrorKind;
     let text = error.to_string();
     match error.kind() {
-        ErrorKind::Crawler => raised(py, Kind::Crawler, text),
-        ErrorKind::Set => raised(py, Kind::Format, text),
+        ErrorKind::Crawler => raised(py, ExceptionKind::Crawler, text),
+        ErrorKind::Set => raised(py, ExceptionKind::Format, text),
         ErrorKind::Array => PyTypeError::new_err(text),
         ErrorKind::Column => PyValueError::new_err(text),
-        _ => raised(py, Kind::Other, text),
+        _ => raised(py, ExceptionKind::Other, text),
     }
 }
 
@@ -202,6 +197,11 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
         Ok(bytes) => Ok(work(bytes.as_bytes())),
         Err(_) => Err(PyTypeError::new_err(format!("expected str or bytes, not {}", text.get_type().name()?))),
     }
+}
+
+/// Passes a text's bytes to the library, and converts its error to an exception.
+pub fn query<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> Result<R, reptile::Error>) -> PyResult<R> {
+    with_bytes(text, work)?.map_err(|error| library_error(text.py(), error))
 }
 
 /// The times that a set can store: from the first second of the year 1 to the last second of 9999.

@@ -1,65 +1,59 @@
 //! Verdicts with reasons (`reptile.Explanation`), and lines that decide no URL.
 
-use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Directive, DirectiveState, Explanation, RuleKind, Verdict};
+use reptile::{Directive, DirectiveState, Explanation, Verdict};
 
 use crate::convert::{self, Reduced, unpickles};
 
 /// A verdict with its reasons. A value: explanations are equal if all their properties are.
-#[pyclass(frozen, name = "Explanation", module = "reptile")]
-pub struct PyExplanation {
-    source: Source,
-    /// The origin that decided instead of the URL's own.
-    origin: Option<String>,
-}
-
-/// The reasons as the library returned them, with texts made on demand, or as a pickle contains them.
-enum Source {
-    Library(Explanation),
-    Pickle(Values),
-}
-
-/// The values of an explanation's properties.
+#[pyclass(frozen, eq, hash, name = "Explanation", module = "reptile")]
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Values {
+pub struct PyExplanation {
     verdict: Verdict,
-    group: String,
-    reason: String,
-    allow: Option<String>,
-    disallow: Option<String>,
-    /// Whether the Allow rule decided, or the Disallow rule.
-    decided_by_allow: Option<bool>,
+    /// The deciding rule as a line, such as ``Disallow: /cart``; None if no rule decided.
+    #[pyo3(get)]
+    rule: Option<String>,
+    /// The deciding rule's line in the robots.txt, starting at 1; None if no rule decided or the set has no line
+    /// numbers.
+    #[pyo3(get)]
     line: Option<u32>,
+    /// Why the crawler obeys its group: ``named``, ``default`` or ``none``.
+    #[pyo3(get)]
+    group: String,
+    /// A short reason such as ``rule``, ``no rule matches`` or ``404``.
+    #[pyo3(get)]
+    reason: String,
+    /// The best matching Allow rule, whether or not it decided.
+    #[pyo3(get)]
+    allow: Option<String>,
+    /// The best matching Disallow rule, whether or not it decided.
+    #[pyo3(get)]
+    disallow: Option<String>,
+    /// The other origin whose robots.txt decided, such as ``https://www.example.com``, if the scope is wider than
+    /// ``origin``; None if the URL's own origin decided.
+    #[pyo3(get)]
+    origin: Option<String>,
     /// The verdict and its reason in a few words.
     text: String,
 }
 
 /// An explanation's fields in a pickle.
-type Fields =
-    (Py<PyAny>, String, String, Option<String>, Option<String>, Option<bool>, Option<u32>, String, Option<String>);
+type PickledExplanation =
+    (Py<PyAny>, Option<String>, Option<u32>, String, String, Option<String>, Option<String>, Option<String>, String);
 
 impl PyExplanation {
-    pub fn new(explained: Explanation, origin: Option<String>) -> PyExplanation {
-        PyExplanation { source: Source::Library(explained), origin }
-    }
-
-    fn values(&self) -> Cow<'_, Values> {
-        match &self.source {
-            Source::Pickle(values) => Cow::Borrowed(values),
-            Source::Library(explained) => Cow::Owned(Values {
-                verdict: explained.verdict,
-                group: explained.group.as_str().to_owned(),
-                reason: explained.reason.to_string(),
-                allow: explained.allow.as_ref().map(ToString::to_string),
-                disallow: explained.disallow.as_ref().map(ToString::to_string),
-                decided_by_allow: explained.decided_by.map(|kind| kind == RuleKind::Allow),
-                line: self.line(),
-                text: explained.to_string(),
-            }),
+    pub fn new(explained: &Explanation, origin: Option<String>) -> PyExplanation {
+        PyExplanation {
+            verdict: explained.verdict,
+            rule: explained.rule().map(ToString::to_string),
+            line: explained.rule().map(|rule| rule.line).filter(|&line| line > 0),
+            group: explained.group.as_str().to_owned(),
+            reason: explained.reason.to_string(),
+            allow: explained.allow.as_ref().map(ToString::to_string),
+            disallow: explained.disallow.as_ref().map(ToString::to_string),
+            origin,
+            text: explained.to_string(),
         }
     }
 }
@@ -69,107 +63,23 @@ impl PyExplanation {
     /// The verdict.
     #[getter]
     fn verdict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        convert::verdict(
-            py,
-            match &self.source {
-                Source::Library(explained) => explained.verdict,
-                Source::Pickle(values) => values.verdict,
-            },
-        )
+        convert::verdict(py, self.verdict)
     }
 
-    /// The deciding rule as a line, such as ``Disallow: /cart``; None if no rule decided.
-    #[getter]
-    fn rule(&self) -> Option<String> {
-        match &self.source {
-            Source::Library(explained) => explained.rule().map(ToString::to_string),
-            Source::Pickle(values) if values.decided_by_allow? => values.allow.clone(),
-            Source::Pickle(values) => values.disallow.clone(),
-        }
-    }
-
-    /// The deciding rule's line in the robots.txt, starting at 1; None if no rule decided or the set has no line
-    /// numbers.
-    #[getter]
-    fn line(&self) -> Option<u32> {
-        match &self.source {
-            Source::Library(explained) => explained.rule().map(|rule| rule.line).filter(|&line| line > 0),
-            Source::Pickle(values) => values.line,
-        }
-    }
-
-    /// Why the crawler obeys its group: ``named``, ``default`` or ``none``.
-    #[getter]
-    fn group(&self) -> &str {
-        match &self.source {
-            Source::Library(explained) => explained.group.as_str(),
-            Source::Pickle(values) => &values.group,
-        }
-    }
-
-    /// A short reason such as ``rule``, ``no rule matches`` or ``404``.
-    #[getter]
-    fn reason(&self) -> String {
-        match &self.source {
-            Source::Library(explained) => explained.reason.to_string(),
-            Source::Pickle(values) => values.reason.clone(),
-        }
-    }
-
-    /// The best matching Allow rule, whether or not it decided.
-    #[getter]
-    fn allow(&self) -> Option<String> {
-        match &self.source {
-            Source::Library(explained) => explained.allow.as_ref().map(ToString::to_string),
-            Source::Pickle(values) => values.allow.clone(),
-        }
-    }
-
-    /// The best matching Disallow rule, whether or not it decided.
-    #[getter]
-    fn disallow(&self) -> Option<String> {
-        match &self.source {
-            Source::Library(explained) => explained.disallow.as_ref().map(ToString::to_string),
-            Source::Pickle(values) => values.disallow.clone(),
-        }
-    }
-
-    /// The other origin whose robots.txt decided, such as ``https://www.example.com``, if the scope is wider than
-    /// ``origin``; None if the URL's own origin decided.
-    #[getter]
-    fn origin(&self) -> Option<&str> {
-        self.origin.as_deref()
-    }
-
-    fn __eq__(&self, other: &PyExplanation) -> bool {
-        self.origin == other.origin && self.values() == other.values()
-    }
-
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.values(), &self.origin).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Fields> {
-        let Values { verdict, group, reason, allow, disallow, decided_by_allow, line, text } =
-            self.values().into_owned();
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, PickledExplanation> {
+        let PyExplanation { verdict, rule, line, group, reason, allow, disallow, origin, text } = self.clone();
         let verdict = convert::verdict(py, verdict)?;
-        let fields = (verdict, group, reason, allow, disallow, decided_by_allow, line, text, self.origin.clone());
-        Ok((unpickles(py, "_explanation")?, fields))
+        Ok((unpickles(py, "_explanation")?, (verdict, rule, line, group, reason, allow, disallow, origin, text)))
     }
 
-    fn __str__(&self) -> String {
-        match &self.source {
-            Source::Library(explained) => explained.to_string(),
-            Source::Pickle(values) => values.text.clone(),
-        }
+    fn __str__(&self) -> &str {
+        &self.text
     }
 
     fn __repr__(&self) -> String {
-        let line = self.line().map_or_else(String::new, |line| format!(", line {line}"));
-        let rule = self.rule().map_or_else(String::new, |rule| format!(", {rule}{line}"));
-        format!("<reptile.Explanation {}{rule}>", self.__str__())
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let rule = self.rule.as_ref().map_or_else(String::new, |rule| format!(", {rule}{line}"));
+        format!("<reptile.Explanation {}{rule}>", self.text)
     }
 }
 
@@ -177,23 +87,22 @@ impl PyExplanation {
 #[pyfunction]
 #[pyo3(
     name = "_explanation",
-    signature = (verdict, group, reason, allow, disallow, decided_by_allow, line, text, origin, /)
+    signature = (verdict, rule, line, group, reason, allow, disallow, origin, text, /)
 )]
 #[allow(clippy::too_many_arguments, reason = "a pickle has them in a tuple")]
 pub fn unpickled_explanation(
     verdict: &Bound<'_, PyAny>,
+    rule: Option<String>,
+    line: Option<u32>,
     group: String,
     reason: String,
     allow: Option<String>,
     disallow: Option<String>,
-    decided_by_allow: Option<bool>,
-    line: Option<u32>,
-    text: String,
     origin: Option<String>,
+    text: String,
 ) -> PyResult<PyExplanation> {
     let verdict = convert::verdict_of(verdict)?;
-    let values = Values { verdict, group, reason, allow, disallow, decided_by_allow, line, text };
-    Ok(PyExplanation { source: Source::Pickle(values), origin })
+    Ok(PyExplanation { verdict, rule, line, group, reason, allow, disallow, origin, text })
 }
 
 /// Returns the lines that decide no URL, each as a dictionary.

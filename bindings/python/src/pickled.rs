@@ -18,11 +18,11 @@ use pyo3::types::PyBytes;
 pub type Column = (String, String, bool);
 
 /// A batch's number of rows, and its columns.
-pub type Batch<'py> = (usize, Vec<Part<'py>>);
+pub type Batch<'py> = (usize, Vec<ArrayPart<'py>>);
 
 /// An array's length, its bit mask of values that are not null, its buffers, and the arrays inside it.
 #[derive(FromPyObject, IntoPyObject)]
-pub struct Part<'py>(usize, Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Vec<Part<'py>>);
+pub struct ArrayPart<'py>(usize, Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Vec<ArrayPart<'py>>);
 
 /// Returns a schema's columns.
 pub fn columns(schema: &Schema) -> Vec<Column> {
@@ -68,14 +68,17 @@ fn compact(array: &ArrayRef) -> Result<ArrayData, ArrowError> {
     })
 }
 
-fn part<'py>(py: Python<'py>, data: &ArrayData) -> Part<'py> {
+fn part<'py>(py: Python<'py>, data: &ArrayData) -> ArrayPart<'py> {
     let nulls = data.nulls().map(|nulls| PyBytes::new(py, nulls.inner().sliced().as_slice()));
     let buffers = data.buffers().iter().map(|buffer| PyBytes::new(py, buffer.as_slice())).collect();
-    Part(data.len(), nulls, buffers, data.child_data().iter().map(|child| part(py, child)).collect())
+    ArrayPart(data.len(), nulls, buffers, data.child_data().iter().map(|child| part(py, child)).collect())
 }
 
 /// Restores an array. Checks lengths, offsets, keys and UTF-8.
-fn data(data_type: &DataType, Part(rows, nulls, buffers, inside): &Part<'_>) -> Result<ArrayData, ArrowError> {
+fn data(
+    data_type: &DataType,
+    ArrayPart(rows, nulls, buffers, inside): &ArrayPart<'_>,
+) -> Result<ArrayData, ArrowError> {
     let buffer = |bytes: &Bound<'_, PyBytes>| Buffer::from(bytes.as_bytes());
     let types: Vec<&DataType> = match data_type {
         DataType::Dictionary(_, values) => vec![values],

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use reptile::Agent;
 
 use crate::agents::{PyAgent, PyAgents};
-use crate::ask::Cache;
+use crate::ask::AgentCache;
 use crate::robots::PyRobots;
 use crate::set::PySet;
 
@@ -33,7 +33,7 @@ pub fn unpickled_agents(py: Python<'_>, resolver: &Bound<'_, PyAny>, names: Vec<
 }
 
 /// Returns the resolved crawlers of a set or a robots.txt.
-fn cache_of<'a>(resolver: &'a Bound<'_, PyAny>) -> PyResult<&'a Cache> {
+fn cache_of<'a>(resolver: &'a Bound<'_, PyAny>) -> PyResult<&'a AgentCache> {
     match resolver.cast::<PySet>() {
         Ok(set) => Ok(set.get().cache()),
         Err(_) => Ok(resolver.cast::<PyRobots>()?.get().cache()),

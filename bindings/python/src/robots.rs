@@ -7,12 +7,12 @@ use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
 use crate::agents::{PyAgent, PyAgents};
-use crate::ask::{Ask, Cache};
+use crate::ask::{AgentCache, QueryOptions, decide, explain};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
 
 /// A robots.txt applies to every origin, at every time.
-const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
+const ASK: QueryOptions<'_, '_> = QueryOptions { at: None, scope: "origin" };
 
 /// A single robots.txt. It applies to every URL or path, regardless of the origin. Pickles as its body, which it keeps.
 ///
@@ -23,12 +23,12 @@ pub struct PyRobots {
     robots: Robots,
     dialect: &'static Dialect,
     body: Vec<u8>,
-    cache: Cache,
+    cache: AgentCache,
 }
 
 impl PyRobots {
     /// Returns the recently resolved crawlers.
-    pub fn cache(&self) -> &Cache {
+    pub fn cache(&self) -> &AgentCache {
         &self.cache
     }
 }
@@ -42,7 +42,7 @@ impl PyRobots {
         let body = convert::with_bytes(body, <[u8]>::to_vec)?;
         let robots = py.detach(|| Robots::parse(&body, dialect));
         let robots = robots.map_err(|error| convert::library_error(py, error))?;
-        let cache = Cache::new(Source::Robots(robots.clone()));
+        let cache = AgentCache::new(Source::Robots(robots.clone()));
         Ok(PyRobots { robots, dialect, body, cache })
     }
 
@@ -56,19 +56,21 @@ impl PyRobots {
     /// Returns the verdict for a URL or a path.
     #[pyo3(signature = (agent, url, *, exact=false))]
     fn decide(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, agent, url, exact, &ASK)
+        decide(py, &*self.cache.agent(py, agent, exact)?, url, &ASK)
     }
 
     /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (agent, url, *, exact=false))]
     fn explain(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, agent, url, exact, &ASK)
+        explain(&*self.cache.agent(py, agent, exact)?, url, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
     #[pyo3(signature = (name, *, exact=false, verbatim=false))]
     fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
-        let (py, cache, resolver) = (slf.py(), &slf.get().cache, slf.clone().into_any().unbind());
+        let py = slf.py();
+        let cache = &slf.get().cache;
+        let resolver = slf.clone().into_any().unbind();
         if verbatim {
             return Ok(PyAgent::verbatim(cache.verbatim(py, name)?, resolver));
         }
@@ -84,7 +86,7 @@ impl PyRobots {
 
     /// Returns the crawler that sends a ``User-Agent`` header, or None; see ``Set.agent_of_header``.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
-        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        let found = slf.get().cache.agent_of_header(header)?;
         Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 

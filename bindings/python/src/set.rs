@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Dialect, MappedFile, Origin, Set, Verdict};
+use reptile::{Agent, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{Ask, Cache};
-use crate::convert::{self, Kind, raised};
+use crate::ask::{AgentCache, QueryOptions, decide, explain};
+use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::{self, PyExplanation};
 use crate::usage;
 
@@ -19,18 +19,18 @@ use crate::usage;
 #[pyclass(frozen, name = "Set", module = "reptile")]
 pub struct PySet {
     set: Set,
-    cache: Cache,
+    cache: AgentCache,
     /// The file, if any, and whether it is mapped.
     file: Option<(PathBuf, bool)>,
 }
 
 impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
-        PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
+        PySet { cache: AgentCache::new(Source::Set(set.clone())), set, file }
     }
 
     /// Returns the recently resolved crawlers.
-    pub fn cache(&self) -> &Cache {
+    pub fn cache(&self) -> &AgentCache {
         &self.cache
     }
 
@@ -63,7 +63,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, agent, url, exact, &Ask { at, scope })
+        decide(py, &*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
@@ -79,7 +79,7 @@ impl PySet {
         exact: bool,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, agent, url, exact, &Ask { at, scope })
+        explain(&*self.cache.agent(py, agent, exact)?, url, &QueryOptions { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -183,7 +183,7 @@ impl PySet {
     ///
     /// Takes some microseconds for each header.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
-        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        let found = slf.get().cache.agent_of_header(header)?;
         Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 
@@ -218,9 +218,8 @@ impl PySet {
     }
 
     /// Returns the URLs of the sitemaps in the robots.txt of a URL's origin, or None if no robots.txt is known for it.
-    fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-        let site = convert::with_bytes(url, |url| self.set.site(url))?;
-        let site = site.map_err(|error| convert::library_error(py, error))?;
+    fn sitemaps(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+        let site = convert::query(url, |url| self.set.site(url))?;
         let text = |sitemap: &[u8]| String::from_utf8_lossy(sitemap).into_owned();
         Ok(site.map(|site| site.sitemaps().map(text).collect()))
     }
@@ -228,8 +227,7 @@ impl PySet {
     /// Returns the lines in the robots.txt of a URL's origin that decide no URL, in the form of ``Agent.directives``,
     /// or None if no robots.txt is known for it.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
-        let site = convert::with_bytes(url, |url| self.set.site(url))?;
-        let site = site.map_err(|error| convert::library_error(py, error))?;
+        let site = convert::query(url, |url| self.set.site(url))?;
         site.map(|site| explain::directives(py, &site.directives)).transpose()
     }
 
@@ -278,8 +276,7 @@ impl PySet {
     /// in any set.
     fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let anyone = self.cache.agent(py, "*", true)?;
-        let verdict = convert::with_bytes(url, |url| anyone.decide(url))?;
-        let verdict = verdict.map_err(|error| convert::library_error(py, error))?;
+        let verdict = convert::query(url, |url| anyone.decide(url))?;
         Ok(!matches!(verdict, Verdict::Unknown | Verdict::Invalid))
     }
 
@@ -292,7 +289,7 @@ impl PySet {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
         let Some((path, is_mapped)) = &self.file else {
             let text = "cannot pickle a set that is only in memory: compile it to a file (`path`)";
-            return Err(raised(py, Kind::Other, text.to_owned()));
+            return Err(raised(py, ExceptionKind::Other, text.to_owned()));
         };
         Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
     }
@@ -340,10 +337,8 @@ impl PyOrigins {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let next = self.origins.lock().unwrap_or_else(PoisonError::into_inner).next();
-        match next.transpose() {
-            Ok(origin) => Ok(origin.map(|origin| origin.to_string())),
-            Err(error) => Err(convert::library_error(py, error)),
-        }
+        let next = next.transpose().map_err(|error| convert::library_error(py, error))?;
+        Ok(next.map(|origin| origin.to_string()))
     }
 }
 
@@ -370,18 +365,5 @@ pub fn mapped(path: &Path) -> Result<Set, reptile::Error> {
 /// Returns the names of the dialects that ``compile`` and ``Robots`` accept.
 #[pyfunction]
 pub fn dialects() -> Vec<&'static str> {
-    DIALECTS.iter().copied().filter(|name| Dialect::from_name(name).is_some()).collect()
+    reptile::dialects::ALL.iter().map(|dialect| dialect.as_str()).collect()
 }
-
-/// The dialects; the library has no list of them.
-const DIALECTS: [&str; 9] = [
-    "google",
-    "google-lib",
-    "rfc9309",
-    "rfc9309-strict",
-    "yandex",
-    "yandex-2017",
-    "bing",
-    "koster-1994",
-    "koster-1996",
-];

@@ -15,21 +15,21 @@ use crate::convert;
 const ITEMS_BETWEEN_PAUSES: usize = 2048;
 
 /// An iterator that lets other threads run from time to time.
-struct Items<'a, 'py> {
+struct ListItems<'a, 'py> {
     items: Bound<'py, PyIterator>,
     taken: usize,
     /// A list and its length, which must not change.
     list: Option<(&'a Bound<'py, PyList>, usize)>,
 }
 
-impl<'a, 'py> Items<'a, 'py> {
-    fn of(items: &'a Bound<'py, PyAny>) -> PyResult<Items<'a, 'py>> {
+impl<'a, 'py> ListItems<'a, 'py> {
+    fn of(items: &'a Bound<'py, PyAny>) -> PyResult<ListItems<'a, 'py>> {
         let list = items.cast::<PyList>().ok().map(|list| (list, list.len()));
-        Ok(Items { items: items.try_iter()?, taken: 0, list })
+        Ok(ListItems { items: items.try_iter()?, taken: 0, list })
     }
 }
 
-impl<'py> Iterator for Items<'_, 'py> {
+impl<'py> Iterator for ListItems<'_, 'py> {
     type Item = PyResult<Bound<'py, PyAny>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -50,7 +50,7 @@ impl<'py> Iterator for Items<'_, 'py> {
 }
 
 /// A column of texts that is being copied. Growing its vectors does not copy them, unlike growing Arrow's builders.
-struct Texts {
+struct JoinedTexts {
     /// Whether the texts are bytes, if there was one.
     is_bytes: Option<bool>,
     bytes: Vec<u8>,
@@ -66,8 +66,9 @@ pub fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));
     }
-    let mut texts = Texts { is_bytes: None, bytes: Vec::new(), bounds: vec![0], nulls: NullBufferBuilder::new(0) };
-    for (place, item) in Items::of(urls)?.enumerate() {
+    let mut texts =
+        JoinedTexts { is_bytes: None, bytes: Vec::new(), bounds: vec![0], nulls: NullBufferBuilder::new(0) };
+    for (place, item) in ListItems::of(urls)?.enumerate() {
         texts.push(place, &item?)?;
     }
     // Checks every byte.
@@ -75,7 +76,7 @@ pub fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     array.map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-impl Texts {
+impl JoinedTexts {
     fn push(&mut self, place: usize, item: &Bound<'_, PyAny>) -> PyResult<()> {
         if item.is_none() {
             self.nulls.append_null();
@@ -110,7 +111,7 @@ fn not_text(place: usize, expected: &str) -> PyErr {
 /// Copies an iterable of integers in seconds since 1970 and datetimes with a time zone. None becomes null.
 pub fn times(times: &Bound<'_, PyAny>) -> PyResult<Int64Array> {
     let mut seconds: Vec<Option<i64>> = Vec::new();
-    for time in Items::of(times)? {
+    for time in ListItems::of(times)? {
         let time = time?;
         seconds.push((!time.is_none()).then(|| convert::moment(&time)).transpose()?);
     }

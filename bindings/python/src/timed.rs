@@ -15,13 +15,13 @@ pub type Arrays = Box<dyn ArrayReader + Send>;
 
 /// Rows of a URL and a time. There must be as many times as URLs, in arrays of any lengths.
 pub struct Timed {
-    urls: Rest,
-    times: Rest,
+    urls: ArrayRest,
+    times: ArrayRest,
     field: FieldRef,
 }
 
 /// A stream of arrays, and the rest of the last one.
-struct Rest {
+struct ArrayRest {
     arrays: Arrays,
     left: Option<ArrayRef>,
     taken: usize,
@@ -39,7 +39,7 @@ impl Timed {
         }
         let fields = Fields::from(vec![Field::new("url", url, true), Field::new(TIMES, time, true)]);
         let field = Arc::new(Field::new("rows", DataType::Struct(fields), false));
-        let rest = |arrays| Rest { arrays, left: None, taken: 0 };
+        let rest = |arrays| ArrayRest { arrays, left: None, taken: 0 };
         Ok(Timed { urls: rest(urls), times: rest(times), field })
     }
 
@@ -62,7 +62,7 @@ impl Timed {
     }
 }
 
-impl Rest {
+impl ArrayRest {
     /// Returns the next rows, at least one, or `None` at the end.
     fn next(&mut self) -> Result<Option<ArrayRef>, ArrowError> {
         loop {

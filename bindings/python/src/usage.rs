@@ -38,11 +38,10 @@ pub fn usage<'py>(
     let options = options(Some(uses), lines, vocabulary, None, None)?;
     let Some(uses) = options.uses().map_err(|error| convert::arrow_error(py, &error))? else { return Ok(answer) };
     let at = at.map(convert::moment).transpose()?;
-    let found = convert::with_bytes(url, |url| match at {
+    let found = convert::query(url, |url| match at {
         None => agent.usage(url, &uses),
         Some(time) => agent.usage_at(url, time, &uses),
     })?;
-    let found = found.map_err(|error| convert::library_error(py, error))?;
     for (name, preference) in uses.names().zip(&found.preferences) {
         answer.set_item(name, preference.name())?;
     }

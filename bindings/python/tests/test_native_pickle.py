@@ -84,7 +84,7 @@ def test_explanations_are_values(web):
     assert first == web.explain("MyBot", WHOLE[0]) and first != other and first != "disallow" and first is not None
     assert len(set(all_of_them)) == len({(str(why), *(getattr(why, name) for name in names)) for why in all_of_them})
     with pytest.raises(ValueError, match="expected a verdict"):
-        type(first).__reduce__(first)[0]("maybe", "", "", None, None, None, None, "", None)
+        type(first).__reduce__(first)[0]("maybe", None, None, "", "", None, None, None, "")
 
 
 def test_columns_are_copied_by_value(web):

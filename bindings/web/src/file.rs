@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use reptile::contents;
 use reptile::crawlers::Resolved;
 use reptile::dialects::{ALL, DEFAULT};
-use reptile::explain::{ChosenBy, Phrases, Reading, Why};
+use reptile::explain::{ChosenBy, DecidingReason, ExplainedFile, Phrases};
 use reptile::prove::{Assertions, Options, Outcome, Proof};
 use reptile::reason::Witness;
 use reptile::urls::path_at_any_origin;
@@ -77,7 +77,7 @@ struct DiagnosticJson {
 pub fn parts(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let file = call.items.file(call.handle)?;
     let arena = Bump::new();
-    let reading = Reading::new(&file.body, file.dialect, &arena);
+    let reading = ExplainedFile::new(&file.body, file.dialect, &arena);
     let groups = reading.groups().map(|(group, lines)| GroupJson {
         agents: group.agents.iter().map(|agent| text(agent)).collect(),
         lines: lines.to_vec(),
@@ -144,7 +144,7 @@ pub fn explain(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let explained = agent.explain(url)?;
     let decision = Decision::of(&explained);
     let arena = Bump::new();
-    let reading = Reading::new(&file.body, file.dialect, &arena);
+    let reading = ExplainedFile::new(&file.body, file.dialect, &arena);
     let resolved = resolved_of(name, agent);
     let choice = reading.choose(&resolved);
     let inner = contents::Explanation {
@@ -194,7 +194,7 @@ pub fn explain(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn sentence_of(phrases: &Phrases<'_>, explained: &contents::Explanation, why: Why, path: &[u8]) -> String {
+fn sentence_of(phrases: &Phrases<'_>, explained: &contents::Explanation, why: DecidingReason, path: &[u8]) -> String {
     let profile = Profile::of_dialect(phrases.reading.dialect());
     match explained.verdict {
         Verdict::Invalid => "the text is not a URL or a path".into(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bumpalo::Bump;
-use reptile::explain::Reading;
+use reptile::explain::ExplainedFile;
 use reptile::lint::{Code as Kind, Finding, Fix, FixOptions, LintOptions, Linted, Severity, fix_with, lint_with};
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let file = items.file(handle)?;
     let (options, least) = options_of(&mut args)?;
     let arena = Bump::new();
-    let reading = Reading::new(&file.body, file.dialect, &arena);
+    let reading = ExplainedFile::new(&file.body, file.dialect, &arena);
     let made = |changes| -> HashSet<(u32, Kind)> {
         let options = FixOptions { host: options.host.clone(), changes, ..FixOptions::default() };
         let made = fix_with(&file.body, file.dialect, &options).changes;
@@ -95,7 +95,7 @@ struct Made {
 }
 
 /// Describes a fix. An edit that may concern another group's rules is only advice.
-fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>, made: &Made) -> FixJson {
+fn fix_of(finding: &Finding, fix: &Fix, reading: &ExplainedFile<'_>, made: &Made) -> FixJson {
     let key = (finding.line, finding.code);
     let is_applied = made.proved.contains(&key);
     let can_be_made = !matches!(fix, Fix::Words(_)) && (is_applied || made.requested.contains(&key));
@@ -104,7 +104,7 @@ fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>, made: &Made) -> F
 }
 
 /// Returns a line's replacement, with its comment.
-fn edit_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> Edit {
+fn edit_of(finding: &Finding, fix: &Fix, reading: &ExplainedFile<'_>) -> Edit {
     let line = reading.line(finding.line).unwrap_or_default();
     let comment = line.iter().position(|&byte| byte == b'#').and_then(|hash| line.get(hash..));
     let comment = comment.map(String::from_utf8_lossy);

@@ -17,7 +17,7 @@ const LINES_BETWEEN_MARKS: usize = 64;
 /// A robots.txt as read under a dialect, with the line numbers of its groups and rules.
 ///
 /// Takes about 30 bytes of memory per rule and per user-agent line.
-pub struct Reading<'b> {
+pub struct ExplainedFile<'b> {
     dialect: &'b Dialect,
     robots: Robots<'b>,
     /// The rest of the file before every 64th line, starting with the first.
@@ -34,7 +34,7 @@ pub struct Reading<'b> {
 /// Why the deciding rule wins, or why no rule decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Why {
+pub enum DecidingReason {
     /// No group applies to the agent.
     NoGroup,
     /// No rule in its groups matches.
@@ -63,28 +63,28 @@ pub enum Why {
     First,
 }
 
-impl Why {
+impl DecidingReason {
     /// Returns the reason's stable name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Why::NoGroup => "no-group",
-            Why::NoMatch => "no-match",
-            Why::Fetch(_) => "fetch",
-            Why::AlwaysAllowed => "always-allowed",
-            Why::EmptyRule => "empty-rule",
-            Why::OnlyKind => "only-kind",
-            Why::Longer { .. } => "longer",
-            Why::AllowOnTie { .. } => "allow-on-tie",
-            Why::First => "first",
+            DecidingReason::NoGroup => "no-group",
+            DecidingReason::NoMatch => "no-match",
+            DecidingReason::Fetch(_) => "fetch",
+            DecidingReason::AlwaysAllowed => "always-allowed",
+            DecidingReason::EmptyRule => "empty-rule",
+            DecidingReason::OnlyKind => "only-kind",
+            DecidingReason::Longer { .. } => "longer",
+            DecidingReason::AllowOnTie { .. } => "allow-on-tie",
+            DecidingReason::First => "first",
         }
     }
 }
 
-impl<'b> Reading<'b> {
+impl<'b> ExplainedFile<'b> {
     /// Reads a file in linear time.
     #[must_use]
-    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
+    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> ExplainedFile<'b> {
         let robots = parse(body, dialect, arena);
         // The first user-agent lines of the file are the groups' user-agent lines, in order. A dialect's limit may
         // leave later ones without a group.
@@ -111,7 +111,7 @@ impl<'b> Reading<'b> {
         let first_agents = first_agents.collect();
         let last_rules = (0..).zip(&robots.groups);
         let last_rules = last_rules.filter_map(|(index, group)| Some((group.rules.last()?.line, index))).collect();
-        Reading { dialect, robots, marks, line_count, agent_lines, first_agents, last_rules }
+        ExplainedFile { dialect, robots, marks, line_count, agent_lines, first_agents, last_rules }
     }
 
     /// Returns the dialect.
@@ -190,12 +190,12 @@ impl<'b> Reading<'b> {
 
     /// Returns why the explained rule decided. `path` must be the explained path, in the dialect's normal form.
     #[must_use]
-    pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> Why {
+    pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> DecidingReason {
         if let Reason::Fetch(cause) = explanation.reason() {
-            return Why::Fetch(cause);
+            return DecidingReason::Fetch(cause);
         }
         let Some(decided) = explanation.rule() else {
-            return if choice.groups.is_empty() { Why::NoGroup } else { Why::NoMatch };
+            return if choice.groups.is_empty() { DecidingReason::NoGroup } else { DecidingReason::NoMatch };
         };
         let other = match decided.kind {
             RuleKind::Allow => explanation.disallow.as_ref(),
@@ -206,13 +206,13 @@ impl<'b> Reading<'b> {
                 && (rule.kind == RuleKind::Allow || self.dialect.empty_disallow == EmptyDisallow::NoRule)
         };
         match other {
-            _ if decided.line == 0 => Why::AlwaysAllowed,
-            _ if self.rule_at(decided.line).as_ref().is_some_and(means_nothing) => Why::EmptyRule,
-            None => Why::OnlyKind,
-            Some(_) if self.dialect.order == Order::FileOrder => Why::First,
+            _ if decided.line == 0 => DecidingReason::AlwaysAllowed,
+            _ if self.rule_at(decided.line).as_ref().is_some_and(means_nothing) => DecidingReason::EmptyRule,
+            None => DecidingReason::OnlyKind,
+            Some(_) if self.dialect.order == Order::FileOrder => DecidingReason::First,
             Some(other) => match (self.octets(decided, path), self.octets(other, path)) {
-                (octets, other) if octets == other => Why::AllowOnTie { octets },
-                (octets, other) => Why::Longer { octets, other },
+                (octets, other) if octets == other => DecidingReason::AllowOnTie { octets },
+                (octets, other) => DecidingReason::Longer { octets, other },
             },
         }
     }
@@ -259,7 +259,12 @@ mod tests {
 
     /// Explains a compiled set's decision: how the group was chosen, its naming lines, the deciding line, and the
     /// reason.
-    fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
+    fn why(
+        body: &str,
+        dialect: &'static Dialect,
+        agent: &str,
+        path: &str,
+    ) -> (ChosenBy, Vec<u32>, u32, DecidingReason) {
         let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
         let mut builder = SetBuilder::new(dialect);
         let key = OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
@@ -269,7 +274,7 @@ mod tests {
         let policy = set.policy(&origin).unwrap().unwrap();
         let explanation = policy.explain(&resolved.look_up(&set).unwrap(), path.as_bytes()).unwrap();
         let arena = Bump::new();
-        let reading = Reading::new(body.as_bytes(), dialect, &arena);
+        let reading = ExplainedFile::new(body.as_bytes(), dialect, &arena);
         let choice = reading.choose(&resolved);
         let lines = reading.naming_lines(&resolved, &choice).collect();
         let path = dialect.normal_form.path(path.as_bytes());
@@ -283,18 +288,23 @@ mod tests {
         let body = "user-agent: a\nuser-agent: b\nallow: /x\ndisallow: /x\ndisallow: /x/y\nallow: /d/index.html\ndisallow: /d\n\n\
                     user-agent: c\n\nuser-agent: *\ndisallow: /é\ndisallow:\n";
         for (dialect, agent, path, expected) in [
-            (&GOOGLE_LIB, "a", "/x", (Token(0), vec![1], 3, Why::AllowOnTie { octets: 2 })),
-            (&GOOGLE_LIB, "B", "/x/y", (Token(0), vec![2], 5, Why::Longer { octets: 4, other: 2 })),
-            (&GOOGLE_LIB, "a", "/d/", (Token(0), vec![1], 6, Why::Longer { octets: 4, other: 2 })),
-            (&GOOGLE_LIB, "a", "/d/index.html", (Token(0), vec![1], 6, Why::Longer { octets: 13, other: 2 })),
-            (&GOOGLE_LIB, "a", "/z", (Token(0), vec![1], 0, Why::NoMatch)),
-            (&GOOGLE_LIB, "z", "/%C3%A9", (DefaultGroup, vec![11], 12, Why::OnlyKind)),
-            (&GOOGLE_LIB, "c", "/z", (Token(0), vec![9], 13, Why::EmptyRule)),
-            (&YANDEX, "c", "/z", (Token(0), vec![9], 0, Why::NoMatch)),
-            (&YANDEX, "z", "/z", (DefaultGroup, vec![11], 13, Why::OnlyKind)),
-            (&RFC9309, "z", "/robots.txt", (DefaultGroup, vec![11], 0, Why::AlwaysAllowed)),
-            (&KOSTER_1996, "a", "/x/y", (Token(0), vec![1], 3, Why::First)),
-            (&GOOGLE, "AdsBot-Google", "/%C3%A9", (Nobody, vec![], 0, Why::NoGroup)),
+            (&GOOGLE_LIB, "a", "/x", (Token(0), vec![1], 3, DecidingReason::AllowOnTie { octets: 2 })),
+            (&GOOGLE_LIB, "B", "/x/y", (Token(0), vec![2], 5, DecidingReason::Longer { octets: 4, other: 2 })),
+            (&GOOGLE_LIB, "a", "/d/", (Token(0), vec![1], 6, DecidingReason::Longer { octets: 4, other: 2 })),
+            (
+                &GOOGLE_LIB,
+                "a",
+                "/d/index.html",
+                (Token(0), vec![1], 6, DecidingReason::Longer { octets: 13, other: 2 }),
+            ),
+            (&GOOGLE_LIB, "a", "/z", (Token(0), vec![1], 0, DecidingReason::NoMatch)),
+            (&GOOGLE_LIB, "z", "/%C3%A9", (DefaultGroup, vec![11], 12, DecidingReason::OnlyKind)),
+            (&GOOGLE_LIB, "c", "/z", (Token(0), vec![9], 13, DecidingReason::EmptyRule)),
+            (&YANDEX, "c", "/z", (Token(0), vec![9], 0, DecidingReason::NoMatch)),
+            (&YANDEX, "z", "/z", (DefaultGroup, vec![11], 13, DecidingReason::OnlyKind)),
+            (&RFC9309, "z", "/robots.txt", (DefaultGroup, vec![11], 0, DecidingReason::AlwaysAllowed)),
+            (&KOSTER_1996, "a", "/x/y", (Token(0), vec![1], 3, DecidingReason::First)),
+            (&GOOGLE, "AdsBot-Google", "/%C3%A9", (Nobody, vec![], 0, DecidingReason::NoGroup)),
         ] {
             assert_eq!(why(body, dialect, agent, path), expected, "{} {agent} {path}", dialect.name);
         }
@@ -303,13 +313,13 @@ mod tests {
     #[test]
     fn fetch_outcomes_take_precedence_over_a_missing_group() {
         let arena = Bump::new();
-        let reading = Reading::new(b"user-agent: a\ndisallow: /\n", &GOOGLE_LIB, &arena);
+        let reading = ExplainedFile::new(b"user-agent: a\ndisallow: /\n", &GOOGLE_LIB, &arena);
         let choice = reading.choose(&of_name(b"z", &GOOGLE_LIB));
         let cause = Cause::Status(503);
         let explanation =
             Explanation { source: PolicySource::DisallowAll(cause), ..Explanation::without_rule(Verdict::Disallow) };
-        assert_eq!(reading.why(&explanation, &choice, b"/"), Why::Fetch(cause));
-        assert_eq!(reading.why(&Explanation::without_rule(Verdict::Allow), &choice, b"/"), Why::NoGroup);
+        assert_eq!(reading.why(&explanation, &choice, b"/"), DecidingReason::Fetch(cause));
+        assert_eq!(reading.why(&Explanation::without_rule(Verdict::Allow), &choice, b"/"), DecidingReason::NoGroup);
     }
 
     #[test]
@@ -317,7 +327,7 @@ mod tests {
         let arena = Bump::new();
         for count in [0, 1, LINES_BETWEEN_MARKS - 1, LINES_BETWEEN_MARKS, LINES_BETWEEN_MARKS + 1, 1000] {
             let body: String = (1..=count).map(|number| format!("{number}\r\n")).collect();
-            let reading = Reading::new(body.as_bytes(), &GOOGLE_LIB, &arena);
+            let reading = ExplainedFile::new(body.as_bytes(), &GOOGLE_LIB, &arena);
             assert_eq!((reading.line_count(), reading.lines().count()), (count + 1, count + 1));
             assert_eq!(reading.marks.len(), count / LINES_BETWEEN_MARKS + 1);
             for number in 1..=count {
@@ -333,7 +343,7 @@ mod tests {
         let arena = Bump::new();
         let body = b"user-agent: a\n\nuser-agent: b\ndisallow: /1\nx\ndisallow: /2\n\nuser-agent: c\n\nuser-agent: d\nallow: /3\n";
         for dialect in [&GOOGLE_LIB, &YANDEX] {
-            let reading = Reading::new(body, dialect, &arena);
+            let reading = ExplainedFile::new(body, dialect, &arena);
             let found: Vec<u32> = (0..13).filter(|&line| reading.rule_at(line).is_some()).collect();
             assert_eq!(found, [4, 6, 11], "{}", dialect.name);
         }

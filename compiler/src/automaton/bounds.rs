@@ -7,7 +7,7 @@ use std::fmt;
 
 use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
-use reptile_engine::format::automaton::{Draft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
+use reptile_engine::format::automaton::{AutomatonDraft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
 
 use super::{Strategy, draft};
 use crate::rules::order::RuleList;
@@ -32,12 +32,12 @@ impl std::error::Error for TooManySteps {}
 
 /// The passes over one path, and the bytes of fallback patterns.
 #[derive(Clone, Copy, Default)]
-struct Cost {
+struct VerdictCost {
     passes: usize,
     fallback_bytes: usize,
 }
 
-impl Cost {
+impl VerdictCost {
     fn check(self) -> Result<(), TooLarge> {
         for (what, found, limit) in [
             ("passes over one path", self.passes, MAX_PASSES),
@@ -50,11 +50,11 @@ impl Cost {
         Ok(())
     }
 
-    fn of_draft(draft: &Draft<'_>) -> Cost {
+    fn of_draft(draft: &AutomatonDraft<'_>) -> VerdictCost {
         // On one path, each automaton begins at most once, and each fallback pattern is tried at most once.
         let most = 1 + draft.wildcards.len() + draft.fallbacks.len();
         let passes = if most <= MAX_PASSES { most } else { reptile_engine::automaton::passes(draft) };
-        Cost { passes, fallback_bytes: fallback_bytes(draft) }
+        VerdictCost { passes, fallback_bytes: fallback_bytes(draft) }
     }
 
     /// Returns an upper bound for a list's automaton, based on the wildcards in its patterns. Each wildcard makes at
@@ -63,7 +63,7 @@ impl Cost {
     ///
     /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
     /// because an automaton begins, and a fallback pattern is tried, only where that text has matched.
-    fn most_of_list(list: &RuleList) -> Cost {
+    fn most_of_list(list: &RuleList) -> VerdictCost {
         let mut fallback_bytes = size_of::<u32>();
         // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
         // adjacent.
@@ -94,7 +94,7 @@ impl Cost {
             stack.push((start, passes));
             most = [most[0].max(passes[0]), most[1].max(passes[1])];
         }
-        Cost { passes: 1 + most[0] + most[1], fallback_bytes }
+        VerdictCost { passes: 1 + most[0] + most[1], fallback_bytes }
     }
 }
 
@@ -103,8 +103,8 @@ fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
 }
 
 /// Checks a draft before it is written.
-pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
-    Cost::of_draft(draft).check()
+pub(super) fn check(draft: &AutomatonDraft<'_>) -> Result<(), TooLarge> {
+    VerdictCost::of_draft(draft).check()
 }
 
 /// Returns whether [`check_file`] would accept any file with as many bytes and wildcards as this one, if at most
@@ -137,12 +137,12 @@ pub(crate) fn check_file<T: PartialEq>(
     if has_few_steps(body, runs().map(<[_]>::len).max().unwrap_or(1)) {
         return Ok(());
     }
-    let mut costs: Vec<Cost> = lists.iter().map(|(list, _)| Cost::most_of_list(list)).collect();
-    let mut exact: HashMap<u32, Cost> = HashMap::new();
+    let mut costs: Vec<VerdictCost> = lists.iter().map(|(list, _)| VerdictCost::most_of_list(list)).collect();
+    let mut exact: HashMap<u32, VerdictCost> = HashMap::new();
     let alone = (0..lists.len() as u32).map(|index| vec![index]);
     let together = runs().filter(|run| run.len() > 1).map(|run| run.iter().map(|&(_, list)| list).collect());
     for group in alone.chain(together) {
-        let sum = |costs: &[Cost]| Cost {
+        let sum = |costs: &[VerdictCost]| VerdictCost {
             passes: group.iter().map(|&list| costs[list as usize].passes).sum(),
             // Each ruleset has its own limit.
             fallback_bytes: group.iter().map(|&list| costs[list as usize].fallback_bytes).max().unwrap_or(0),
@@ -152,7 +152,8 @@ pub(crate) fn check_file<T: PartialEq>(
         }
         for &index in &group {
             let list = &lists[index as usize].0;
-            let cost = || Cost::of_draft(&draft(list, Strategy::Factored, &Bump::new(), &mut Default::default()).0);
+            let cost =
+                || VerdictCost::of_draft(&draft(list, Strategy::Factored, &Bump::new(), &mut Default::default()).0);
             costs[index as usize] = *exact.entry(index).or_insert_with(cost);
         }
         sum(&costs).check().map_err(|error| TooManySteps { line: first_line(&group, lists), error })?;
@@ -178,7 +179,7 @@ mod tests {
     use crate::rules::order::tests::list_of;
     use crate::set::prepare;
 
-    /// Lists accepted by [`Cost::most_of_list`] are not checked again before they are written into a set.
+    /// Lists accepted by [`VerdictCost::most_of_list`] are not checked again before they are written into a set.
     #[test]
     fn automata_stay_within_the_bound_from_their_wildcards() {
         let mut state = 1_u64;
@@ -197,7 +198,7 @@ mod tests {
                 body.extend_from_slice([&b"\n"[..], b"$\n"][below(2) as usize]);
             }
             for (list, _) in prepare(&body, &GOOGLE_LIB, &Bump::new()).unwrap().groups {
-                let most = Cost::most_of_list(&list);
+                let most = VerdictCost::most_of_list(&list);
                 for strategy in [Strategy::Factored, Strategy::Fallback] {
                     let arena = Bump::new();
                     let draft = draft(&list, strategy, &arena, &mut Default::default()).0;
@@ -222,7 +223,7 @@ mod tests {
             (MAX_PASSES + 1, 0, Some(MAX_PASSES + 1)),
             (0, MAX_FALLBACK_BYTES + 1, Some(MAX_FALLBACK_BYTES + 1)),
         ] {
-            let error = Cost { passes, fallback_bytes }.check().err();
+            let error = VerdictCost { passes, fallback_bytes }.check().err();
             assert_eq!(error.map(|error| error.found as usize), found, "{passes} passes, {fallback_bytes} bytes");
         }
     }
@@ -243,7 +244,7 @@ mod tests {
             (&["/b*c*d*e*f", "/a*b", "/ab*c"], 10, 4 + 46 + 28 + 29),
         ] {
             let rules: Vec<String> = patterns.iter().map(|pattern| format!("disallow: {pattern}")).collect();
-            let cost = Cost::most_of_list(&list_of(&rules, &GOOGLE_LIB));
+            let cost = VerdictCost::most_of_list(&list_of(&rules, &GOOGLE_LIB));
             assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{patterns:?}");
         }
     }
@@ -255,8 +256,9 @@ mod tests {
             ("/a*b", Strategy::Factored, 2, 4),
             ("/a*b", Strategy::Fallback, 2, 4 + 27),
         ] {
-            let (list, arena) = (list_of(&[format!("disallow: {pattern}")], &GOOGLE_LIB), Bump::new());
-            let cost = Cost::of_draft(&draft(&list, strategy, &arena, &mut Default::default()).0);
+            let list = list_of(&[format!("disallow: {pattern}")], &GOOGLE_LIB);
+            let arena = Bump::new();
+            let cost = VerdictCost::of_draft(&draft(&list, strategy, &arena, &mut Default::default()).0);
             assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{pattern}");
         }
     }

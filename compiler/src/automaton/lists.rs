@@ -21,7 +21,7 @@ use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
 
 /// A trie wildcard that verdicts need. Later wildcards are compared with it.
-pub(super) struct Source<'l> {
+pub(super) struct WildcardSource<'l> {
     /// The wildcard's automaton.
     wildcard: u32,
     /// The rules with the wildcard, and the offset in their matchers of the text after it.
@@ -62,7 +62,7 @@ impl<'l> Builder<'l> {
                 };
                 builder.give_back(segments);
                 automata.push(wildcard);
-                source = Some(Source { wildcard, rules, offset: depth + 1, segments: kept });
+                source = Some(WildcardSource { wildcard, rules, offset: depth + 1, segments: kept });
             }
             Some(automata)
         });

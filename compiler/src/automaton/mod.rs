@@ -44,13 +44,13 @@ mod wildcard;
 
 pub use bounds::TooManySteps;
 pub(crate) use bounds::{check_file, has_few_steps};
-pub use recompile::{Recompiled, recompile, recompile_each};
+pub use recompile::{Recompiled, recompile};
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{
-    Draft, FallbackPattern, MAX_WILDCARD_DEPTH, MAX_WILDCARDS, Ranks, Text, TextFlags, kind_of, write,
+    AutomatonDraft, FallbackPattern, MAX_WILDCARD_DEPTH, MAX_WILDCARDS, PatternText, Ranks, TextFlags, kind_of, write,
 };
 
 use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRIE_WILDCARDS};
@@ -125,7 +125,7 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
 #[derive(Default)]
 pub struct Workspace {
     arena: Bump,
-    lists: wildcard::Lists,
+    lists: wildcard::NodeLists,
 }
 
 impl Workspace {
@@ -154,14 +154,14 @@ pub fn compile_counted<'l>(
     strategy: Strategy,
     arena: &'l Bump,
 ) -> (Result<Vec<u8>, TooLarge>, usize) {
-    compile_in(list, strategy, arena, &mut wildcard::Lists::default())
+    compile_in(list, strategy, arena, &mut wildcard::NodeLists::default())
 }
 
 fn compile_in<'l>(
     list: &'l RuleList,
     strategy: Strategy,
     arena: &'l Bump,
-    lists: &mut wildcard::Lists,
+    lists: &mut wildcard::NodeLists,
 ) -> (Result<Vec<u8>, TooLarge>, usize) {
     let mut with = |strategy| {
         let (draft, steps) = draft(list, strategy, arena, lists);
@@ -178,8 +178,8 @@ fn draft<'l>(
     list: &'l RuleList,
     strategy: Strategy,
     arena: &'l Bump,
-    lists: &mut wildcard::Lists,
-) -> (Draft<'l>, usize) {
+    lists: &mut wildcard::NodeLists,
+) -> (AutomatonDraft<'l>, usize) {
     let mut builder = Builder::new(list, arena);
     builder.scratch.lists = std::mem::take(lists);
     builder.take_out_fallbacks(strategy);
@@ -257,12 +257,12 @@ const FIRST_STATES: usize = 1 << 10;
 /// An automaton under construction. The rules are sorted by matcher.
 struct Builder<'l> {
     arena: &'l Bump,
-    draft: Draft<'l>,
+    draft: AutomatonDraft<'l>,
     rules: Vec<BuiltRule<'l>>,
     fallbacks: Vec<BuiltRule<'l>>,
     /// The wildcards on the path to the current trie position that verdicts need.
-    sources: Vec<lists::Source<'l>>,
-    scratch: wildcard::Scratch<'l>,
+    sources: Vec<lists::WildcardSource<'l>>,
+    scratch: wildcard::WildcardScratch<'l>,
     /// How many draft states belong to wildcard automata.
     wildcard_states: usize,
     /// Whether the state limit was reached, so that no further wildcard automata are built.
@@ -280,7 +280,7 @@ impl<'l> Builder<'l> {
             .fold((0, 0), |(rules, texts), rule| (rules + 1, texts + usize::from(!rule.is_empty && has_text(&rule))));
         let mut builder = Builder {
             arena,
-            draft: Draft { rule_count: rule_count as u32, ..Draft::default() },
+            draft: AutomatonDraft { rule_count: rule_count as u32, ..AutomatonDraft::default() },
             rules: Vec::with_capacity(rule_count),
             fallbacks: Vec::new(),
             sources: Vec::new(),
@@ -304,7 +304,7 @@ impl<'l> Builder<'l> {
             let built = BuiltRule { matcher, rank, has_wildcard, anchored, has_text: has_text(&rule) };
             builder.rules.push(built);
             match rule.pattern {
-                Some(pattern) => builder.draft.texts.push(Text { rank, flags: flags_of(&rule), pattern }),
+                Some(pattern) => builder.draft.texts.push(PatternText { rank, flags: flags_of(&rule), pattern }),
                 None if built.has_text => builder.add_text(&built),
                 None => {}
             }
@@ -321,7 +321,7 @@ impl<'l> Builder<'l> {
             text.push(b'$');
             pattern = text.into_bump_slice();
         }
-        self.draft.texts.push(Text { rank: rule.rank, flags: TextFlags::default(), pattern });
+        self.draft.texts.push(PatternText { rank: rule.rank, flags: TextFlags::default(), pattern });
     }
 
     /// Removes the rules that become fallback patterns: those over a limit, or all with a wildcard.
@@ -343,7 +343,7 @@ impl<'l> Builder<'l> {
 
     /// Adds the fallback patterns, best first, and returns the draft and the step count. Frees construction memory
     /// first, so that there is memory to write the draft.
-    fn finish(self) -> (Draft<'l>, usize) {
+    fn finish(self) -> (AutomatonDraft<'l>, usize) {
         let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;
         drop((rules, scratch));
         draft.texts.sort_unstable();

@@ -76,13 +76,3 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
         Some(offset) => Recompiled::Differs { offset, found: bytes.len(), expected: expected.len() },
     })
 }
-
-/// Runs [`recompile`] on several rulesets, in order.
-///
-/// Each outcome depends only on its ruleset, so callers can split the rulesets between threads.
-pub fn recompile_each<'b>(
-    rulesets: impl IntoIterator<Item = &'b [u8]>,
-    form: u32,
-) -> impl Iterator<Item = Result<Recompiled, Corrupt>> {
-    rulesets.into_iter().map(move |bytes| recompile(bytes, form))
-}

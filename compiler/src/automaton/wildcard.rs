@@ -29,7 +29,7 @@ pub(super) struct Segment<'l> {
 
 /// A prefix of one or more segments. Nodes are numbered by depth and then by their bytes, so a node's children are
 /// adjacent, and a node's suffix has a smaller number than the node.
-struct Node {
+struct SegmentNode {
     /// The segments that begin with this prefix, which is the first `depth` bytes of each.
     segments: Range<u32>,
     depth: u32,
@@ -39,7 +39,7 @@ struct Node {
     fail: u32,
     /// The index of this node's [`NodeOutput`], or [`NO_OUTPUT_INDEX`].
     found: u32,
-    /// Its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its transitions lead only
+    /// Its transitions in [`NodeLists::merged`], if its failure link is not the root. Otherwise its transitions lead only
     /// to its children.
     transitions: Range<u32>,
     /// The byte that leads from the parent to this node.
@@ -63,16 +63,16 @@ const NO_OUTPUT_INDEX: u32 = u32::MAX;
 
 /// Lists that are refilled for each automaton, and reused so that many small automata need no allocations.
 #[derive(Default)]
-pub(super) struct Scratch<'l> {
+pub(super) struct WildcardScratch<'l> {
     segments: Vec<Segment<'l>>,
     found: Vec<NodeOutput<'l>>,
-    pub(super) lists: Lists,
+    pub(super) lists: NodeLists,
 }
 
 /// The lists that do not refer to a ruleset, and are reused from one to the next.
 #[derive(Default)]
-pub(super) struct Lists {
-    nodes: Vec<Node>,
+pub(super) struct NodeLists {
+    nodes: Vec<SegmentNode>,
     /// Transitions of nodes whose failure link is not the root: to their own children, and for all other bytes the
     /// failure link's transitions. Each is a byte and a node, in byte order.
     merged: Vec<(u8, u32)>,
@@ -87,13 +87,13 @@ const FIRST_NODES: usize = 1 << 9;
 /// Maximum capacity, in elements, that a list keeps from one ruleset to the next.
 const KEPT_ELEMENTS: usize = 1 << 14;
 
-impl Lists {
+impl NodeLists {
     /// Releases memory that only large rulesets need.
     pub(super) fn give_back(&mut self) {
-        let Lists { nodes, merged, state_of, open, runs } = self;
+        let NodeLists { nodes, merged, state_of, open, runs } = self;
         let capacities = [nodes.capacity(), merged.capacity(), state_of.capacity(), open.capacity(), runs.capacity()];
         if capacities.into_iter().any(|elements| elements > KEPT_ELEMENTS) {
-            *self = Lists::default();
+            *self = NodeLists::default();
         }
     }
 }
@@ -286,7 +286,7 @@ impl<'l> Builder<'l> {
     /// Turns nodes into states, merging each run into one state. Returns the root's transitions, or `None` if the
     /// ruleset would have too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
-        let Scratch { found, lists: Lists { nodes, merged, state_of, open, runs }, .. } = &mut self.scratch;
+        let WildcardScratch { found, lists: NodeLists { nodes, merged, state_of, open, runs }, .. } = &mut self.scratch;
         // Returns the last node of a run. A run continues while its nodes find nothing, have the root as failure link,
         // and are not failure links themselves.
         let run_end = |mut index: u32| {
@@ -324,7 +324,7 @@ impl<'l> Builder<'l> {
         }
         self.wildcard_states += runs.len();
         let arena = self.arena;
-        let to_children = |node: &Node| {
+        let to_children = |node: &SegmentNode| {
             let children = node.children.clone().map(|child| (nodes[child as usize].byte, state_of[child as usize]));
             arena.alloc_slice_fill_iter(children)
         };
@@ -366,10 +366,10 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-impl<'l> Scratch<'l> {
+impl<'l> WildcardScratch<'l> {
     /// Builds the tree of all prefixes, from sorted segments.
     fn tree(&mut self, segments: &[Segment<'l>], arena: &'l Bump) {
-        let node = |segments: Range<u32>, depth: u32, byte: u8| Node {
+        let node = |segments: Range<u32>, depth: u32, byte: u8| SegmentNode {
             segments,
             depth,
             children: 0..0,
@@ -379,7 +379,7 @@ impl<'l> Scratch<'l> {
             byte,
             is_fail: false,
         };
-        let Scratch { found, lists: Lists { nodes, .. }, .. } = self;
+        let WildcardScratch { found, lists: NodeLists { nodes, .. }, .. } = self;
         nodes.clear();
         found.clear();
         // At most one for each byte.
@@ -420,7 +420,7 @@ impl<'l> Scratch<'l> {
     /// Sets the failure links. Merges each node's transitions and [`NodeOutput`] with its failure link's, so that a
     /// walk follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
-        let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;
+        let WildcardScratch { found, lists: NodeLists { nodes, merged, .. }, .. } = self;
         let mut transition_count = nodes.len() - 1;
         merged.clear();
         let mut from_root = [ROOT; 256];
@@ -429,7 +429,7 @@ impl<'l> Scratch<'l> {
         }
         // In number order: a failure link is shorter, so its transitions are already complete.
         for index in 1..nodes.len() {
-            let Node { fail, children, found: own, .. } = &nodes[index];
+            let SegmentNode { fail, children, found: own, .. } = &nodes[index];
             let (fail, children, own) = (*fail, children.clone(), *own);
             if fail == ROOT {
                 for child in children {
@@ -459,7 +459,7 @@ impl<'l> Scratch<'l> {
             let suffix = &nodes[fail as usize];
             let (own_count, is_list) = (children.len(), suffix.fail != ROOT);
             let others = if is_list { as_usize(&suffix.transitions) } else { as_usize(&suffix.children) };
-            let other = |at: usize, nodes: &[Node], merged: &[(u8, u32)]| match is_list {
+            let other = |at: usize, nodes: &[SegmentNode], merged: &[(u8, u32)]| match is_list {
                 true => merged[at],
                 false => (nodes[at].byte, at as u32),
             };
@@ -502,7 +502,7 @@ mod tests {
     #[test]
     fn memory_of_large_rulesets_is_released() {
         for (elements, is_kept) in [(KEPT_ELEMENTS - 1, true), (KEPT_ELEMENTS, true), (KEPT_ELEMENTS + 1, false)] {
-            let mut lists = Lists { open: Vec::with_capacity(elements), ..Lists::default() };
+            let mut lists = NodeLists { open: Vec::with_capacity(elements), ..NodeLists::default() };
             lists.give_back();
             assert_eq!(lists.open.capacity() >= elements, is_kept, "{elements}");
         }

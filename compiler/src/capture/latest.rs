@@ -56,7 +56,6 @@ impl KeptCapture {
 /// Memory does not grow with the captures, except for failure times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatestCaptures {
-    /// The greatest capture.
     pub(super) newest: Option<KeptCapture>,
     /// Present only after a failure, which is rare. Boxed because there may be very many origins.
     pub(super) failures: Option<Box<Failures>>,

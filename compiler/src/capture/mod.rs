@@ -11,7 +11,6 @@ mod profile;
 mod stored;
 mod timeline;
 
-use std::fmt;
 use std::str::FromStr;
 
 pub use reptile_engine::verdict::Challenger;
@@ -69,22 +68,14 @@ pub enum Truncation {
     Unspecified,
 }
 
+reptile_engine::named!(Truncation, "a reason for a truncated body", as_str {
+    Length => "length",
+    Time => "time",
+    Disconnect => "disconnect",
+    Unspecified => "unspecified",
+});
+
 impl Truncation {
-    /// Every reason.
-    pub const ALL: [Truncation; 4] =
-        [Truncation::Length, Truncation::Time, Truncation::Disconnect, Truncation::Unspecified];
-
-    /// Returns the reason's name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Truncation::Length => "length",
-            Truncation::Time => "time",
-            Truncation::Disconnect => "disconnect",
-            Truncation::Unspecified => "unspecified",
-        }
-    }
-
     /// Returns the reason with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Truncation> {
@@ -93,12 +84,6 @@ impl Truncation {
 }
 
 reptile_engine::serde_as_text!(Truncation, "the reason of a truncation");
-
-impl fmt::Display for Truncation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
 
 impl FromStr for Truncation {
     type Err = UnknownName;

@@ -2,8 +2,8 @@
 
 use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
-use reptile_engine::format::reading::Reading;
-use reptile_engine::format::timelines::{Span, Timeline};
+use reptile_engine::format::reading::Interpretation;
+use reptile_engine::format::timelines::{StoredSpan, Timeline};
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use super::choice::KeptCaptures;
@@ -110,7 +110,6 @@ impl Captures {
         }
     }
 
-    /// Returns the kept captures.
     pub(super) fn all(&self) -> impl Iterator<Item = &KeptCapture> {
         let (all, newest, answered): (&[KeptCapture], _, _) = match &self.0 {
             KeptCaptures::All(AllCaptures(all)) => (all, None, None),
@@ -199,7 +198,7 @@ impl AllCaptures {
         }
         let captures = self.0.iter().map(|kept| kept.stored(name)).collect();
         let spans = self.spans(profile).into_iter();
-        let spans = spans.map(|span| Span { begin: span.begin, policy: name(span.source, span.rules) }).collect();
+        let spans = spans.map(|span| StoredSpan { begin: span.begin, policy: name(span.source, span.rules) }).collect();
         Some(Timeline { captures, spans })
     }
 }
@@ -264,8 +263,8 @@ impl LatestCaptures {
 impl Profile {
     /// Describes how a set was read: this profile, a dialect's name and the set's time.
     #[must_use]
-    pub fn reading<'a>(&'a self, dialect: &'a str, at: Option<Time>) -> Reading<'a> {
-        Reading {
+    pub fn reading<'a>(&'a self, dialect: &'a str, at: Option<Time>) -> Interpretation<'a> {
+        Interpretation {
             dialect,
             profile: &self.name,
             at,

@@ -16,7 +16,7 @@ pub(super) struct AllCaptures(pub(super) Vec<KeptCapture>);
 
 /// A time span with a constant policy. It lasts until the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct DecidedSpan {
     /// The first second, or [`BEFORE_ALL_TIMES`] if a capture without a time decides.
     pub begin: Time,
     /// The origin's policy source.
@@ -56,7 +56,7 @@ impl AllCaptures {
     ///
     /// The policy changes when a capture is fetched, and when the profile's patience with an unreachable origin runs
     /// out, if nothing was fetched before that.
-    pub fn spans(&self, profile: &Profile) -> Vec<Span> {
+    pub fn spans(&self, profile: &Profile) -> Vec<DecidedSpan> {
         let mut spans = Vec::with_capacity(self.0.len());
         let (mut answered, mut first_failure) = (None, None);
         let next_times = self.0.iter().skip(1).map(|next| next.time).chain([None]);
@@ -83,10 +83,10 @@ impl AllCaptures {
 }
 
 /// Adds the span that begins at a time, unless it equals the previous one.
-fn push(spans: &mut Vec<Span>, captures: &LatestCaptures, profile: &Profile, begin: Time) {
+fn push(spans: &mut Vec<DecidedSpan>, captures: &LatestCaptures, profile: &Profile, begin: Time) {
     let Some(decision) = captures.decide(profile, Some(begin)) else { return };
     let (source, rules) = (decision.source, decision.rules);
     if spans.last().is_none_or(|last| (last.source, last.rules) != (source, rules)) {
-        spans.push(Span { begin, source, rules });
+        spans.push(DecidedSpan { begin, source, rules });
     }
 }

@@ -246,7 +246,7 @@ impl Reasoner {
         second: &Access<'_>,
         assumption: Option<&Assumption>,
     ) -> Result<Comparison, Corrupt> {
-        let sides = [Side::of(first)?, Side::of(second)?];
+        let sides = [AccessLists::of(first)?, AccessLists::of(second)?];
         if self.two_forms.is_none() && sides[0].is_same(&sides[1]) {
             return Ok(Comparison { first_only: Witness::None, second_only: Witness::None, steps: 0 });
         }
@@ -271,7 +271,7 @@ impl Reasoner {
         second: &Access<'_>,
         assumption: Option<&Assumption>,
     ) -> Result<Witness, Corrupt> {
-        let sides = [Side::of(first)?, Side::of(second)?];
+        let sides = [AccessLists::of(first)?, AccessLists::of(second)?];
         if self.two_forms.is_none() && sides[0].is_same(&sides[1]) {
             return Ok(Witness::None);
         }
@@ -292,7 +292,7 @@ impl Reasoner {
         verdict: RuleKind,
         assumption: Option<&Assumption>,
     ) -> Result<Witness, Corrupt> {
-        Ok(self.find(&[Side::of(first)?, Side::of(second)?], [verdict; 2], assumption)?.0)
+        Ok(self.find(&[AccessLists::of(first)?, AccessLists::of(second)?], [verdict; 2], assumption)?.0)
     }
 
     /// Searches for a path that has a verdict, among the paths of the assumption.
@@ -307,7 +307,7 @@ impl Reasoner {
         verdict: RuleKind,
         assumption: Option<&Assumption>,
     ) -> Result<Witness, Corrupt> {
-        Ok(self.find(&[Side::of(access)?], [verdict; 2], assumption)?.0)
+        Ok(self.find(&[AccessLists::of(access)?], [verdict; 2], assumption)?.0)
     }
 
     /// Searches, for each use, for a path that may be fetched and is allowed for the use, one that is disallowed, and
@@ -319,7 +319,7 @@ impl Reasoner {
     /// # Errors
     /// Returns an error if a ruleset is damaged.
     pub fn uses(&self, access: &Access<'_>, uses: &StatedUses) -> Result<Vec<[Witness; 3]>, Corrupt> {
-        let side = [Side::of(access)?];
+        let side = [AccessLists::of(access)?];
         let of_use = |number| {
             let mut found = [const { Witness::None }; 3];
             let preferences = [Preference::Allowed, Preference::Disallowed, Preference::Unknown];
@@ -337,7 +337,7 @@ impl Reasoner {
     /// steps too.
     fn find(
         &self,
-        sides: &[Side<'_>],
+        sides: &[AccessLists<'_>],
         wanted: [RuleKind; 2],
         assumption: Option<&Assumption>,
     ) -> Result<(Witness, usize), Corrupt> {
@@ -403,7 +403,7 @@ impl Reasoner {
     fn is_witness(
         &self,
         written: &[u8],
-        sides: &[Side<'_>],
+        sides: &[AccessLists<'_>],
         wanted: [RuleKind; 2],
         assumption: Option<&Assumption>,
         spent: &mut usize,
@@ -460,7 +460,7 @@ impl Reasoner {
             }
         }
         let access = Access::Rules(rulesets.to_vec());
-        let side = [Side::of(&access)?];
+        let side = [AccessLists::of(&access)?];
         let (allowed, steps) = self.find(&side, [RuleKind::Allow; 2], None)?;
         let (disallowed, more_steps) = self.find(&side, [RuleKind::Disallow; 2], None)?;
         let extent = match (allowed, disallowed) {
@@ -477,24 +477,24 @@ impl Reasoner {
 }
 
 /// One side of a comparison.
-struct Side<'r> {
+struct AccessLists<'r> {
     rulesets: &'r [Ruleset<'r>],
     lists: Vec<RuleList>,
     /// The verdict if no rule matches.
     otherwise: RuleKind,
 }
 
-impl<'r> Side<'r> {
-    fn of(access: &'r Access<'r>) -> Result<Side<'r>, Corrupt> {
+impl<'r> AccessLists<'r> {
+    fn of(access: &'r Access<'r>) -> Result<AccessLists<'r>, Corrupt> {
         let (rulesets, otherwise) = match access {
             Access::Every(verdict) => (&[][..], *verdict),
             Access::Rules(rulesets) => (&rulesets[..], RuleKind::Allow),
         };
         let list = |ruleset: &Ruleset<'_>| Ok(RuleList::from_compiled(&ruleset.rules()?, &Bump::new()));
-        Ok(Side { rulesets, lists: rulesets.iter().map(list).collect::<Result<_, _>>()?, otherwise })
+        Ok(AccessLists { rulesets, lists: rulesets.iter().map(list).collect::<Result<_, _>>()?, otherwise })
     }
 
-    fn is_same(&self, other: &Side<'_>) -> bool {
+    fn is_same(&self, other: &AccessLists<'_>) -> bool {
         (&self.lists, self.otherwise) == (&other.lists, other.otherwise)
     }
 

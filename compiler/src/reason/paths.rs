@@ -4,7 +4,7 @@
 
 use reptile_engine::norm::NormalForm;
 
-use super::search::{Alphabet, Bytes, Letter, MAX_FORMS};
+use super::search::{Alphabet, Letter, MAX_FORMS, SpecialBytes};
 
 /// The bytes in the order preferred in examples: common path characters first.
 pub(super) const BY_PREFERENCE: [u8; 256] = {
@@ -158,7 +158,6 @@ impl Paths {
         is_plain.then_some(PathState { in_query, escape: Escape::Outside })
     }
 
-    /// Returns whether a path may end at a place.
     pub(super) fn may_end(&self, place: PathState) -> bool {
         place.is_plain() || self.lone_percent
     }
@@ -188,7 +187,7 @@ const TEXTS: [u8; 256] = {
 
 /// Paths in one normal form. The letters are its bytes.
 impl Alphabet for Paths {
-    type Place = PathState;
+    type TextState = PathState;
 
     fn after_slash(&self) -> PathState {
         // The slash is in every normal form.
@@ -197,7 +196,7 @@ impl Alphabet for Paths {
 
     /// Returns the special bytes, and a byte that represents all others. If there is such a byte, an escape leads only
     /// to states that three such bytes also reach.
-    fn letters(&self, place: PathState, [special, _]: &[Bytes; MAX_FORMS]) -> Vec<Letter> {
+    fn letters(&self, place: PathState, [special, _]: &[SpecialBytes; MAX_FORMS]) -> Vec<Letter> {
         let is_like_others = |byte: u8| !special.contains(byte) && self.next(place, byte) == Some(place);
         match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {
             None => BY_PREFERENCE.map(Letter::from).into(),

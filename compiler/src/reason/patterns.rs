@@ -37,7 +37,6 @@ pub(super) struct Condition<'l> {
     form: usize,
 }
 
-/// A rule of a condition.
 pub(super) struct ConditionRule<'l> {
     /// The pattern without the end anchor and trailing wildcards.
     pub(super) text: &'l [u8],
@@ -50,7 +49,6 @@ pub(super) struct ConditionRule<'l> {
 }
 
 impl<'l> Condition<'l> {
-    /// Creates a condition from rules.
     pub(super) fn new(mut rules: Vec<ConditionRule<'l>>, otherwise: bool) -> Condition<'l> {
         rules.sort_by_key(|rule| rule.place);
         Condition { rules, otherwise, form: 0 }
@@ -226,7 +224,6 @@ impl<'l> Patterns<'l> {
         self.conditions.get(self.condition(rule)).map_or(0, |&(_, form)| form)
     }
 
-    /// Returns the numbers of all rules.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         0..self.all.len() as u32
     }
@@ -342,7 +339,6 @@ pub(super) fn joint_path(
 }
 
 impl Pattern<'_> {
-    /// Reads a byte.
     fn read(&self, Position { rule, mut at }: Position, byte: u8) -> RuleProgress {
         loop {
             if self.text.get(at as usize) == Some(&byte) {

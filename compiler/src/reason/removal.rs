@@ -67,7 +67,7 @@ impl<'b> Matcher<'b> {
 }
 
 /// Rules with the same text before the first wildcard.
-struct Run {
+struct PrefixRun {
     /// The rules' indices among the matchers.
     range: Range<usize>,
     /// The run with the longest text that begins this text.
@@ -78,7 +78,7 @@ struct Run {
 pub(crate) struct ListRules<'b> {
     /// In order of the text before the first wildcard.
     matchers: Vec<Matcher<'b>>,
-    runs: Vec<Run>,
+    runs: Vec<PrefixRun>,
     /// The index of the run of each line's matchers, in line order.
     by_line: Vec<(u32, usize)>,
 }
@@ -105,7 +105,7 @@ impl<'b> ListRules<'b> {
             }
         }
         matchers.sort_unstable_by_key(|matcher| (matcher.pattern.prefix(), matcher.place));
-        let (mut runs, mut start): (Vec<Run>, usize) = (Vec::new(), 0);
+        let (mut runs, mut start): (Vec<PrefixRun>, usize) = (Vec::new(), 0);
         let mut parents: Vec<(usize, &[u8])> = Vec::new();
         for run in matchers.chunk_by(|a, b| a.pattern.prefix() == b.pattern.prefix()) {
             let prefix = run.first().map_or(&b""[..], |matcher| matcher.pattern.prefix());
@@ -114,10 +114,10 @@ impl<'b> ListRules<'b> {
             }
             let parent = parents.last().map(|&(index, _)| index);
             parents.push((runs.len(), prefix));
-            runs.push(Run { range: start..start + run.len(), parent });
+            runs.push(PrefixRun { range: start..start + run.len(), parent });
             start += run.len();
         }
-        let lines = |(index, run): (usize, &Run)| {
+        let lines = |(index, run): (usize, &PrefixRun)| {
             matchers.get(run.range.clone()).unwrap_or_default().iter().map(move |matcher| (matcher.line, index))
         };
         let mut by_line: Vec<(u32, usize)> = runs.iter().enumerate().flat_map(lines).collect();
@@ -125,11 +125,11 @@ impl<'b> ListRules<'b> {
         ListRules { matchers, runs, by_line }
     }
 
-    fn run(&self, run: &Run) -> &[Matcher<'b>] {
+    fn run(&self, run: &PrefixRun) -> &[Matcher<'b>] {
         self.matchers.get(run.range.clone()).unwrap_or_default()
     }
 
-    fn prefix(&self, run: &Run) -> &'b [u8] {
+    fn prefix(&self, run: &PrefixRun) -> &'b [u8] {
         self.run(run).first().map_or(&[], |matcher| matcher.pattern.prefix())
     }
 
@@ -179,11 +179,11 @@ impl<'b> ListRules<'b> {
 }
 
 /// The precedence, kind and line of a matching rule.
-type Found = (u64, RuleKind, u32);
+type MatchingRule = (u64, RuleKind, u32);
 
 /// Returns the first two matching lines in order of precedence.
-fn best_two(near: &[Matcher<'_>], path: &[u8]) -> (Option<Found>, Option<Found>) {
-    let (mut first, mut second): (Option<Found>, Option<Found>) = (None, None);
+fn best_two(near: &[Matcher<'_>], path: &[u8]) -> (Option<MatchingRule>, Option<MatchingRule>) {
+    let (mut first, mut second): (Option<MatchingRule>, Option<MatchingRule>) = (None, None);
     for matcher in near.iter().filter(|matcher| matcher.pattern.matches(path)) {
         let this = (matcher.place, matcher.kind, matcher.line);
         match first {

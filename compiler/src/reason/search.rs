@@ -30,23 +30,23 @@ pub(super) type Letter = u16;
 /// The paths that URLs can have, letter by letter, and their normal forms.
 pub(super) trait Alphabet {
     /// Everything that affects which letters may follow, and their normal forms.
-    type Place: Copy + Eq + Hash;
+    type TextState: Copy + Eq + Hash;
 
     /// Returns the place after the slash that begins every path.
-    fn after_slash(&self) -> Self::Place;
+    fn after_slash(&self) -> Self::TextState;
 
     /// Returns the letters to continue with, in order of preference: at least those with a special byte in a normal
     /// form, and one for all others that lead to the same place.
-    fn letters(&self, place: Self::Place, special: &[Bytes; MAX_FORMS]) -> Vec<Letter>;
+    fn letters(&self, place: Self::TextState, special: &[SpecialBytes; MAX_FORMS]) -> Vec<Letter>;
 
     /// Reads a letter. Returns `None` if no path continues with it.
-    fn next(&self, place: Self::Place, letter: Letter) -> Option<Self::Place>;
+    fn next(&self, place: Self::TextState, letter: Letter) -> Option<Self::TextState>;
 
     /// Returns whether a path may end at a place.
-    fn may_end(&self, place: Self::Place) -> bool;
+    fn may_end(&self, place: Self::TextState) -> bool;
 
     /// Returns a letter in a normal form, given the place before it. It is not empty.
-    fn text(&self, place: Self::Place, letter: Letter, form: usize) -> &[u8];
+    fn text(&self, place: Self::TextState, letter: Letter, form: usize) -> &[u8];
 
     /// Returns the length of a letter in a path.
     fn len(&self, letter: Letter) -> u32;
@@ -58,7 +58,6 @@ pub(super) trait Alphabet {
     fn write(&self, letter: Letter, path: &mut Vec<u8>);
 }
 
-/// The result of a search.
 pub(super) struct SearchResult {
     /// A shortest path that meets all conditions, as the alphabet writes it, if such a path exists.
     pub(super) path: Option<Vec<u8>>,
@@ -80,7 +79,7 @@ struct SearchState<P> {
 }
 
 /// The shortest known way to reach a state.
-struct Reached {
+struct ReachedState {
     /// The previous state, or [`NO_STATE`].
     from: u32,
     /// The letter between the two states.
@@ -106,16 +105,15 @@ struct PathStep<P> {
     len: u32,
 }
 
-/// A search in progress.
-struct Search<'s, 'l, A: Alphabet> {
+struct PathSearch<'s, 'l, A: Alphabet> {
     patterns: &'s Patterns<'l>,
     alphabet: &'s A,
     max_steps: usize,
     steps: usize,
     /// The states, in the order in which they were first reached.
-    states: IndexSet<SearchState<A::Place>, foldhash::fast::FixedState>,
+    states: IndexSet<SearchState<A::TextState>, foldhash::fast::FixedState>,
     /// For each state, how it was reached.
-    reached: Vec<Reached>,
+    reached: Vec<ReachedState>,
     /// The states to expand: a lower bound for the length of a path that meets all conditions, its remaining part, and
     /// the state.
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
@@ -125,7 +123,7 @@ struct Search<'s, 'l, A: Alphabet> {
 
 /// Searches until a path that meets all conditions is found, all paths have been covered, or the steps are used up.
 pub(super) fn search<A: Alphabet>(patterns: &Patterns<'_>, alphabet: &A, max_steps: usize) -> SearchResult {
-    let mut search = Search {
+    let mut search = PathSearch {
         patterns,
         alphabet,
         max_steps,
@@ -153,7 +151,7 @@ pub(super) fn search<A: Alphabet>(patterns: &Patterns<'_>, alphabet: &A, max_ste
     SearchResult { path, is_complete, steps: search.steps }
 }
 
-impl<A: Alphabet> Search<'_, '_, A> {
+impl<A: Alphabet> PathSearch<'_, '_, A> {
     /// Reaches the state after the slash that begins every path.
     fn begin(&mut self) {
         let patterns = self.patterns;
@@ -187,7 +185,7 @@ impl<A: Alphabet> Search<'_, '_, A> {
             return;
         }
         let Some(state) = self.states.get_index(index as usize).cloned() else { return };
-        let mut special = [Bytes::default(), Bytes::default()];
+        let mut special = [SpecialBytes::default(), SpecialBytes::default()];
         // Rules after a wildcard read every byte; other rules read only one, and there may be many of them.
         let mut reading_all: Vec<Position> = Vec::new();
         for &position in &state.live {
@@ -219,7 +217,8 @@ impl<A: Alphabet> Search<'_, '_, A> {
             }
             let Some(place) = self.alphabet.next(state.place, letter) else { continue };
             let robots_txt = [0, 1].map(|form| {
-                let (read, text) = (state.robots_txt[form], self.alphabet.text(state.place, letter, form));
+                let read = state.robots_txt[form];
+                let text = self.alphabet.text(state.place, letter, form);
                 let is_next = ROBOTS_TXT.get(usize::from(read)..).is_some_and(|rest| rest.starts_with(text));
                 if is_next { read + text.len() as u8 } else { ANOTHER_WAY }
             });
@@ -235,7 +234,7 @@ impl<A: Alphabet> Search<'_, '_, A> {
     }
 
     /// Reads a letter with the rules that can continue with it.
-    fn read(&mut self, step: PathStep<A::Place>, state: &SearchState<A::Place>, reading_all: &[Position]) {
+    fn read(&mut self, step: PathStep<A::TextState>, state: &SearchState<A::TextState>, reading_all: &[Position]) {
         let (patterns, alphabet) = (self.patterns, self.alphabet);
         let texts = [0, 1].map(|form| alphabet.text(state.place, step.letter, form));
         let firsts = texts.map(|text| usize::from(text.first().copied().unwrap_or_default()));
@@ -253,7 +252,7 @@ impl<A: Alphabet> Search<'_, '_, A> {
     /// and `otherwise` is whether each condition holds if none of the rules matches.
     fn reach<M>(
         &mut self,
-        step: PathStep<A::Place>,
+        step: PathStep<A::TextState>,
         moved: impl Iterator<Item = M>,
         read: impl Fn(M) -> (u32, RuleProgress),
         mut otherwise: u64,
@@ -289,7 +288,7 @@ impl<A: Alphabet> Search<'_, '_, A> {
         let left = self.alphabet.least_len(left);
         let PathStep { from, letter, place, robots_txt, len } = step;
         let (index, is_new) = self.states.insert_full(SearchState { live: live.into(), otherwise, place, robots_txt });
-        let reached = Reached { from, letter, is_expanded: false, len };
+        let reached = ReachedState { from, letter, is_expanded: false, len };
         if is_new {
             self.reached.push(reached);
         } else {
@@ -315,25 +314,24 @@ impl<A: Alphabet> Search<'_, '_, A> {
 }
 
 /// A list of distinct bytes.
-pub(super) struct Bytes {
+pub(super) struct SpecialBytes {
     is_in: [bool; 256],
     pub(super) list: Vec<u8>,
 }
 
-impl Default for Bytes {
-    fn default() -> Bytes {
-        Bytes { is_in: [false; 256], list: Vec::new() }
+impl Default for SpecialBytes {
+    fn default() -> SpecialBytes {
+        SpecialBytes { is_in: [false; 256], list: Vec::new() }
     }
 }
 
-impl Bytes {
+impl SpecialBytes {
     fn add(&mut self, byte: u8) {
         if !std::mem::replace(&mut self.is_in[usize::from(byte)], true) {
             self.list.push(byte);
         }
     }
 
-    /// Returns whether a byte is in the list.
     pub(super) fn contains(&self, byte: u8) -> bool {
         self.is_in[usize::from(byte)]
     }

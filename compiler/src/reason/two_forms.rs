@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use reptile_engine::norm::NormalForm;
 
 use super::paths::{PREFERENCE, is_written};
-use super::search::{Alphabet, Bytes, Letter, MAX_FORMS};
+use super::search::{Alphabet, Letter, MAX_FORMS, SpecialBytes};
 
 /// A byte, an escape, or a `%` that does not begin an escape.
-struct Unit {
+struct WrittenUnit {
     /// As written in a URL.
     written: Vec<u8>,
     /// In each normal form, before and after a `?`.
@@ -21,14 +21,14 @@ struct Unit {
 
 /// Everything that affects which letters may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct TwoFormsState {
     in_query: bool,
     /// Whether the path ends with a `%` that does not begin an escape, and perhaps one hex digit.
-    lone: Lone,
+    lone: LoneEscape,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Lone {
+enum LoneEscape {
     No,
     /// After the `%`.
     Percent,
@@ -36,11 +36,11 @@ enum Lone {
     Digit,
 }
 
-impl Place {
+impl TwoFormsState {
     /// Returns all places in index order.
-    fn all() -> impl Iterator<Item = Place> {
-        let lone = [Lone::No, Lone::Percent, Lone::Digit];
-        [false, true].into_iter().flat_map(move |in_query| lone.map(|lone| Place { in_query, lone }))
+    fn all() -> impl Iterator<Item = TwoFormsState> {
+        let lone = [LoneEscape::No, LoneEscape::Percent, LoneEscape::Digit];
+        [false, true].into_iter().flat_map(move |in_query| lone.map(|lone| TwoFormsState { in_query, lone }))
     }
 
     fn index(self) -> usize {
@@ -51,9 +51,9 @@ impl Place {
 /// The paths that URLs can have, and their bytes in two normal forms.
 pub(super) struct TwoForms {
     /// The units in order of preference. If no normal form distinguishes several units, only the first.
-    units: Vec<Unit>,
+    units: Vec<WrittenUnit>,
     /// For each normal form, its bytes' counterparts in the other form.
-    bytes: [Vec<InForm>; MAX_FORMS],
+    bytes: [Vec<Counterpart>; MAX_FORMS],
     /// For each normal form, before and after a `?`, the letters with a byte.
     with_byte: [[Vec<Vec<Letter>>; 2]; MAX_FORMS],
     /// For each place, by its index, the letters grouped by the place that they lead to.
@@ -62,7 +62,7 @@ pub(super) struct TwoForms {
 
 /// The counterpart in the other normal form of a byte in this one.
 #[derive(Clone, Default)]
-struct InForm {
+struct Counterpart {
     /// The other form's text for a unit that is this byte in this form.
     other: Option<Vec<u8>>,
     /// Whether several such units have different texts in the other form.
@@ -84,18 +84,18 @@ impl TwoForms {
         let unit = |written: Vec<u8>| {
             let in_query = [b"?", &written[..]].concat();
             let normal = forms.map(|form| [form.path(&written).into_owned(), form.path(&in_query)[1..].to_vec()]);
-            Unit { written, normal }
+            WrittenUnit { written, normal }
         };
         let units = bytes.into_iter().map(|byte| vec![byte]).chain(pairs).map(unit);
         // Other letters that are the same in both normal forms may follow different letters.
-        let is_new = |unit: &Unit| {
+        let is_new = |unit: &WrittenUnit| {
             let follows =
                 matches!(unit.written[..], [byte] if byte == b'?' || byte == b'%' || byte.is_ascii_hexdigit());
             let normal = unit.normal.clone();
             known.insert((follows.then(|| unit.written.clone()), normal))
         };
-        let units: Vec<Unit> = units.filter(is_new).collect();
-        let mut bytes = [(); MAX_FORMS].map(|()| vec![InForm::default(); 256]);
+        let units: Vec<WrittenUnit> = units.filter(is_new).collect();
+        let mut bytes = [(); MAX_FORMS].map(|()| vec![Counterpart::default(); 256]);
         for (unit, in_query) in units.iter().flat_map(|unit| [(unit, 0), (unit, 1)]) {
             for (form, bytes) in bytes.iter_mut().enumerate() {
                 let (own, other) = (&unit.normal[form][in_query], &unit.normal[1 - form][in_query]);
@@ -125,13 +125,13 @@ impl TwoForms {
             }
         }
         let mut forms = TwoForms { units, bytes, with_byte, leading: Vec::new() };
-        forms.leading = Place::all().map(|place| forms.by_next(place)).collect();
+        forms.leading = TwoFormsState::all().map(|place| forms.by_next(place)).collect();
         forms
     }
 
     /// Returns the letters that may follow a place, grouped by the place that they lead to.
-    fn by_next(&self, place: Place) -> Vec<Vec<Letter>> {
-        let mut lists: Vec<(Place, Vec<Letter>)> = Vec::new();
+    fn by_next(&self, place: TwoFormsState) -> Vec<Vec<Letter>> {
+        let mut lists: Vec<(TwoFormsState, Vec<Letter>)> = Vec::new();
         for letter in 0..self.units.len() as Letter {
             let Some(next) = self.next(place, letter) else { continue };
             match lists.iter_mut().find(|(known, _)| *known == next) {
@@ -157,7 +157,7 @@ impl TwoForms {
                 }
             }
             for &byte in segment {
-                let InForm { other, is_ambiguous, begins_longer, .. } = &bytes[usize::from(byte)];
+                let Counterpart { other, is_ambiguous, begins_longer, .. } = &bytes[usize::from(byte)];
                 let other = other.as_ref().filter(|_| !is_ambiguous && !begins_longer)?;
                 text.extend_from_slice(other);
             }
@@ -165,19 +165,19 @@ impl TwoForms {
         Some(text)
     }
 
-    fn unit(&self, letter: Letter) -> Option<&Unit> {
+    fn unit(&self, letter: Letter) -> Option<&WrittenUnit> {
         self.units.get(usize::from(letter))
     }
 }
 
 impl Alphabet for TwoForms {
-    type Place = Place;
+    type TextState = TwoFormsState;
 
-    fn after_slash(&self) -> Place {
-        Place { in_query: false, lone: Lone::No }
+    fn after_slash(&self) -> TwoFormsState {
+        TwoFormsState { in_query: false, lone: LoneEscape::No }
     }
 
-    fn letters(&self, place: Place, special: &[Bytes; MAX_FORMS]) -> Vec<Letter> {
+    fn letters(&self, place: TwoFormsState, special: &[SpecialBytes; MAX_FORMS]) -> Vec<Letter> {
         let mut letters = Vec::new();
         for (special, with_byte) in special.iter().zip(&self.with_byte) {
             let with_special =
@@ -196,22 +196,22 @@ impl Alphabet for TwoForms {
         letters
     }
 
-    fn next(&self, Place { in_query, lone }: Place, letter: Letter) -> Option<Place> {
+    fn next(&self, TwoFormsState { in_query, lone }: TwoFormsState, letter: Letter) -> Option<TwoFormsState> {
         let written = &self.unit(letter)?.written;
         let lone = match (&written[..], lone) {
-            ([byte], Lone::Digit) if byte.is_ascii_hexdigit() => return None,
-            ([byte], Lone::Percent) if byte.is_ascii_hexdigit() => Lone::Digit,
-            (b"%", _) => Lone::Percent,
-            _ => Lone::No,
+            ([byte], LoneEscape::Digit) if byte.is_ascii_hexdigit() => return None,
+            ([byte], LoneEscape::Percent) if byte.is_ascii_hexdigit() => LoneEscape::Digit,
+            (b"%", _) => LoneEscape::Percent,
+            _ => LoneEscape::No,
         };
-        Some(Place { in_query: in_query || written[..] == *b"?", lone })
+        Some(TwoFormsState { in_query: in_query || written[..] == *b"?", lone })
     }
 
-    fn may_end(&self, _: Place) -> bool {
+    fn may_end(&self, _: TwoFormsState) -> bool {
         true
     }
 
-    fn text(&self, place: Place, letter: Letter, form: usize) -> &[u8] {
+    fn text(&self, place: TwoFormsState, letter: Letter, form: usize) -> &[u8] {
         let normal = self.unit(letter).and_then(|unit| unit.normal.get(form));
         normal.map_or(&[], |normal| &normal[usize::from(place.in_query)])
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn places_are_in_order_of_their_index() {
-        assert!(Place::all().enumerate().all(|(index, place)| place.index() == index));
+        assert!(TwoFormsState::all().enumerate().all(|(index, place)| place.index() == index));
     }
 
     /// A path's normal form is the concatenation of its letters' normal forms, and every path can be read.
@@ -258,7 +258,7 @@ mod tests {
                     let letter = match among {
                         8 => {
                             let byte = b"%?/aF2*$"[choice.index(8)];
-                            let is_byte = |unit: &Unit| unit.written == [byte];
+                            let is_byte = |unit: &WrittenUnit| unit.written == [byte];
                             letters.units.iter().position(is_byte).unwrap_or_default() as Letter
                         }
                         all => choice.index(all) as Letter,

@@ -37,12 +37,12 @@ pub struct Assignment<'b> {
     /// The index of the default group's list, if there is one.
     pub default_group: Option<u32>,
     /// The rule lists, each in file order.
-    pub lists: Vec<List<'b>>,
+    pub lists: Vec<AssignedRules<'b>>,
 }
 
 /// The rule list for one or more tokens.
 #[derive(Debug)]
-pub struct List<'b> {
+pub struct AssignedRules<'b> {
     /// The rules, in file order.
     pub rules: &'b [RawRule<'b>],
     /// The indices of the groups that the list merges.
@@ -89,7 +89,7 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
     let mut budget = (MAX_MERGED_RULES_PER_RULE * rule_count).max(MIN_MERGED_RULES);
     let of_one = bumpalo::vec![in arena; None; robots.groups.len()].into_bump_slice_mut();
-    let mut lists = Lists { robots, arena, of_one, of_several: HashMap::new(), lists: Vec::new() };
+    let mut lists = AssignedRulesBuilder { robots, arena, of_one, of_several: HashMap::new(), lists: Vec::new() };
     let mut tokens = BumpVec::with_capacity_in(named_in.len(), arena);
     for run in named_in.chunk_by(|a, b| a.0 == b.0) {
         let token = run[0].0;
@@ -120,7 +120,7 @@ fn first_groups<'b>(
     arena: &'b Bump,
 ) -> Assignment<'b> {
     named_in.dedup_by_key(|(token, _)| *token);
-    let list = |(index, group): (u32, &Group<'b>)| List {
+    let list = |(index, group): (u32, &Group<'b>)| AssignedRules {
         rules: group.rules,
         groups: arena.alloc_slice_copy(&[index]),
         is_part: false,
@@ -129,16 +129,16 @@ fn first_groups<'b>(
 }
 
 /// The rule lists built so far, by the groups that each merges.
-struct Lists<'r, 'b> {
+struct AssignedRulesBuilder<'r, 'b> {
     robots: &'r Robots<'b>,
     arena: &'b Bump,
     /// For each group, the list that contains only this group.
     of_one: &'b mut [Option<u32>],
     of_several: HashMap<&'b [u32], u32>,
-    lists: Vec<List<'b>>,
+    lists: Vec<AssignedRules<'b>>,
 }
 
-impl<'b> Lists<'_, 'b> {
+impl<'b> AssignedRulesBuilder<'_, 'b> {
     fn of(&mut self, groups: &'b [u32]) -> u32 {
         let rules_of = |group: u32| self.robots.groups[group as usize].rules;
         let next = self.lists.len() as u32;
@@ -155,7 +155,7 @@ impl<'b> Lists<'_, 'b> {
             },
         };
         if list == next {
-            self.lists.push(List { rules, groups, is_part: false });
+            self.lists.push(AssignedRules { rules, groups, is_part: false });
         }
         list
     }

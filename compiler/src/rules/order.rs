@@ -15,7 +15,7 @@ use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
-use crate::rules::groups::List;
+use crate::rules::groups::AssignedRules;
 
 /// A rule in normal form, not yet ranked.
 #[derive(Clone, Copy, Debug)]
@@ -201,7 +201,7 @@ impl RuleList {
 /// first in order is kept. Time: linear in the bytes, times the logarithm of the rule count, for sorting.
 #[must_use]
 pub fn order<'b>(
-    list: &List<'b>,
+    list: &AssignedRules<'b>,
     dialect: &Dialect,
     arena: &'b Bump,
     scratch: &mut OrderScratch<'b>,
@@ -234,7 +234,7 @@ pub fn order<'b>(
 
 /// Fills a list with the normalized rules. Returns the kind and line of the empty-pattern rule, if any.
 fn normalize<'b>(
-    list: &List<'b>,
+    list: &AssignedRules<'b>,
     dialect: &Dialect,
     arena: &'b Bump,
     normal_rules: &mut Vec<NormalRule<'b>>,
@@ -518,7 +518,7 @@ pub(crate) mod tests {
         let (kind, arena) = (RuleKind::Disallow, Bump::new());
         let rules = [RawRule { kind, value: b"/a*", line: 2 }, RawRule { kind, value: b"/b$", line: 3 }];
         for is_part in [false, true] {
-            let list = List { rules: &rules, groups: &[], is_part };
+            let list = AssignedRules { rules: &rules, groups: &[], is_part };
             let (list, _) = order(&list, &GOOGLE_LIB, &arena, &mut OrderScratch::default());
             let found: Vec<_> = list.iter().map(|rule| (rule.matcher, rule.pattern, rule.key)).collect();
             let key = |pattern: &[u8]| is_part.then(|| key_of(pattern, kind, 0, Order::Longest));

@@ -11,14 +11,14 @@ use reptile_engine::format::container::{self, Header, Section};
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::policies::PolicyDraft;
-use reptile_engine::format::reading::Reading;
+use reptile_engine::format::reading::Interpretation;
 use reptile_engine::format::{NONE, TooLarge};
 use reptile_engine::host::MAX_HOST_BYTES;
 use reptile_engine::spool::SectionBytes;
 use reptile_engine::threads::{OneThread, Threads};
 use reptile_engine::verdict::PolicySource;
 
-use super::contents::{Contents, Distinct, File, number};
+use super::contents::{Contents, Distinct, DistinctFile, number};
 use crate::automaton::{Strategy, Workspace};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
@@ -281,7 +281,7 @@ impl SetBuilder {
         let mut report = if is_part { CaptureReport::default() } else { std::mem::take(&mut self.report) };
         report.at = at;
         let Contents { tokens, lists, lines, other, usages, files, .. } = std::mem::take(&mut self.contents);
-        let mut content = Content::new(files);
+        let mut content = SetContents::new(files);
         content.origins.reserve_exact(origins.len());
         for (origin, &place) in &origins {
             // Freed immediately, because the history replaces it.
@@ -303,7 +303,7 @@ impl SetBuilder {
         drop(captures);
         let (lists, place_of_list) = used_lists(lists, &content);
         let policies = content.policies(&place_of_list);
-        let Content { histories, origins, files, .. } = content;
+        let SetContents { histories, origins, files, .. } = content;
         drop(files);
         // The mutexes allow each list to be freed as soon as its automaton is complete.
         let lists: Vec<Mutex<RuleList>> = lists.into_iter().map(Mutex::new).collect();
@@ -320,7 +320,7 @@ impl SetBuilder {
         };
         let draft = SetDraft {
             header,
-            reading: Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
+            reading: Interpretation { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
             crawlers: crawler_section(&self.dialect)?,
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
@@ -338,7 +338,7 @@ impl SetBuilder {
 
 /// Returns the distinct rule lists used by the set's files, and the new index for each list number. The lists are in
 /// order of first occurrence, which does not affect the set.
-fn used_lists(lists: Distinct<RuleList>, content: &Content<'_>) -> (Vec<RuleList>, Vec<u32>) {
+fn used_lists(lists: Distinct<RuleList>, content: &SetContents<'_>) -> (Vec<RuleList>, Vec<u32>) {
     let mut is_used = vec![false; lists.len()];
     for (file, _) in content.files.iter().zip(&content.is_file_used).filter(|(_, is_used)| **is_used) {
         file.lists().for_each(|list| is_used[list as usize] = true);
@@ -353,8 +353,8 @@ fn used_lists(lists: Distinct<RuleList>, content: &Content<'_>) -> (Vec<RuleList
 }
 
 /// A set's content while it is collected from the origins.
-struct Content<'a> {
-    files: Distinct<File>,
+struct SetContents<'a> {
+    files: Distinct<DistinctFile>,
     /// Whether the set uses each file. Files that occur only in discarded captures are not used.
     is_file_used: Vec<bool>,
     /// The distinct policies: the policy source, and the file number if rules decide.
@@ -363,11 +363,11 @@ struct Content<'a> {
     origins: Vec<OriginRecord<'a>>,
 }
 
-impl<'a> Content<'a> {
-    fn new(files: Distinct<File>) -> Content<'a> {
+impl<'a> SetContents<'a> {
+    fn new(files: Distinct<DistinctFile>) -> SetContents<'a> {
         let is_file_used = vec![false; files.len()];
         let (policies, histories) = (Distinct::default(), Distinct::default());
-        Content { files, is_file_used, policies, histories, origins: Vec::new() }
+        SetContents { files, is_file_used, policies, histories, origins: Vec::new() }
     }
 
     /// Adds an origin with the other directives in `file`.
@@ -387,7 +387,7 @@ impl<'a> Content<'a> {
             port: origin.port,
             policy,
             captures: history,
-            other: file.and_then(File::other),
+            other: file.and_then(DistinctFile::other),
         });
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use reptile_engine::format::NONE;
-use reptile_engine::format::policies::{Group, PolicyDraft, UsageGroup};
+use reptile_engine::format::policies::{PolicyDraft, StoredGroup, UsageGroup};
 use reptile_engine::platform::as_chunks;
 use reptile_engine::verdict::PolicySource;
 
@@ -43,19 +43,19 @@ pub(super) struct Contents {
     pub lines: Distinct<Box<[u32]>>,
     pub other: Distinct<Box<[u8]>>,
     pub usages: Distinct<Box<[u8]>>,
-    pub files: Distinct<File>,
+    pub files: Distinct<DistinctFile>,
 }
 
 /// One robots.txt, as numbers in [`Contents`] in a single allocation: the default group's index or [`NONE`], the other
 /// directives or [`NONE`], the numbers of product tokens and of usage groups, each token with the index of its group, each
 /// group's rule list and lines, and each usage group's rule list and statements or [`NONE`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct File(Box<[u32]>);
+pub(super) struct DistinctFile(Box<[u32]>);
 
-/// The count of numbers in a [`File`] before its product tokens.
+/// The count of numbers in a [`DistinctFile`] before its product tokens.
 const FIXED_NUMBERS: usize = 4;
 
-impl File {
+impl DistinctFile {
     /// Creates a file. The tokens may be in any order.
     pub fn new(
         mut tokens: Vec<(u32, u32)>,
@@ -63,12 +63,12 @@ impl File {
         groups: &[(u32, u32)],
         usages: &[(u32, u32)],
         other: Option<u32>,
-    ) -> File {
+    ) -> DistinctFile {
         tokens.sort_unstable();
         let (token_count, usage_count) = (tokens.len() as u32, usages.len() as u32);
         let fixed = [default_group.unwrap_or(NONE), other.unwrap_or(NONE), token_count, usage_count];
         let pairs = tokens.iter().chain(groups).chain(usages).flat_map(|&(first, second)| [first, second]);
-        File(fixed.into_iter().chain(pairs).collect())
+        DistinctFile(fixed.into_iter().chain(pairs).collect())
     }
 
     fn number(&self, at: usize) -> Option<u32> {
@@ -100,7 +100,7 @@ impl File {
         let [tokens, groups, usages] = self.pairs();
         let place = |list: u32| place_of_list.get(list as usize).copied().unwrap_or(NONE);
         let usage = |&[list, statements]: &[u32; 2]| UsageGroup { ruleset: place(list), statements };
-        let group = |&[list, lines]: &[u32; 2]| Group { ruleset: place_of_list[list as usize], lines };
+        let group = |&[list, lines]: &[u32; 2]| StoredGroup { ruleset: place_of_list[list as usize], lines };
         PolicyDraft {
             source,
             tokens: tokens.iter().map(|&[token, group]| (token, group)).collect(),
@@ -140,7 +140,7 @@ impl Contents {
         let usages: Vec<(u32, u32)> = usages.collect();
         let bytes = record.other.len();
         let other = (bytes > 0).then(|| number_held(&mut self.other, record.other, bytes, held));
-        let file = File::new(tokens, record.default_group, &groups, &usages, other);
+        let file = DistinctFile::new(tokens, record.default_group, &groups, &usages, other);
         let bytes = size_of_val(&file.0[..]);
         number_held(&mut self.files, file, bytes, held)
     }

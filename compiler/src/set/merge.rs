@@ -12,7 +12,7 @@ use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::container::Header;
 use reptile_engine::format::merge::{self, Decide, OriginDecision};
 use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::format::reading::Reading;
+use reptile_engine::format::reading::Interpretation;
 use reptile_engine::format::{FormatError, TooLarge};
 use reptile_engine::set::Set;
 use reptile_engine::spool::Store;
@@ -120,7 +120,7 @@ impl SetBuilder {
         let first = usize::from(own.is_some());
         let all: Vec<&Set<&[u8]>> = own.iter().chain(sets).collect();
         let decider = Decider { profile: &self.profile, at, by_time: self.by_time, ties: &self.ties };
-        let reading = Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) };
+        let reading = Interpretation { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) };
         let merged = merge::merge(&all, &reading, &crawler_table(&self.dialect), &decider, threads, store);
         let merged = merged.map_err(|error| match error {
             merge::MergeError::Damaged(part, error) => (part.checked_sub(first), MergeError::Damaged(error)),
@@ -145,7 +145,7 @@ impl SetBuilder {
         let own = self.profile.reading(&self.dialect.name, found.at);
         same("dialect", own.dialect, found.dialect)?;
         same("fetch profile", own.profile, found.profile)?;
-        let times = |reading: &reptile_engine::format::reading::Reading<'_>| {
+        let times = |reading: &reptile_engine::format::reading::Interpretation<'_>| {
             let shown = |seconds: Option<i64>| seconds.map_or("none".into(), |seconds| seconds.to_string());
             let (freshness, cap) = (shown(reading.freshness), shown(reading.max_age_cap));
             format!("freshness {freshness}, max-age up to {cap}, patience {} seconds", reading.patience)

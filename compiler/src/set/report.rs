@@ -44,7 +44,6 @@ pub struct DiscardedCapture {
 }
 
 impl CaptureReport {
-    /// Counts an origin's decision.
     pub(super) fn count(&mut self, origin: &impl Fn() -> OwnedOrigin, decision: &Decision) {
         self.stale += u64::from(decision.is_stale);
         *self.origins.entry(decision.source).or_default() += 1;

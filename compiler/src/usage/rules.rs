@@ -19,7 +19,7 @@ use crate::automaton::{TooManySteps, check_file};
 use crate::body::RawRule;
 use crate::body::directives::{UsageOverLimit, content_usage};
 use crate::dialect::{Dialect, Order};
-use crate::rules::groups::{Assignment, List};
+use crate::rules::groups::{AssignedRules, Assignment};
 use crate::rules::order::{OrderScratch, RuleList, order};
 use crate::usage::Statement;
 
@@ -58,7 +58,7 @@ pub fn usages_of<'b>(
         index_htm_opens_directory: false,
         ..dialect.clone()
     };
-    let reader = Reader { dialect: &dialect, arena };
+    let reader = UsageReader { dialect: &dialect, arena };
     let mut of_part: HashMap<Option<u32>, Vec<&Directive<'b>>> = HashMap::new();
     for line in lines {
         of_part.entry(line.part).or_default().push(line);
@@ -83,7 +83,7 @@ pub fn usages_of<'b>(
 }
 
 /// A rule list with each rule's line by position, and the encoded statements.
-type Compiled = ((RuleList, Vec<u32>), Box<[u8]>);
+type CompiledUsage = ((RuleList, Vec<u32>), Box<[u8]>);
 
 /// Combines the signals among some lines, or returns `None` if there are none.
 fn signals_of(lines: &[&Directive<'_>]) -> Option<Statement> {
@@ -108,14 +108,14 @@ impl PathRule<'_> {
     }
 }
 
-struct Reader<'d, 'b> {
+struct UsageReader<'d, 'b> {
     dialect: &'d Dialect,
     arena: &'b Bump,
 }
 
-impl<'b> Reader<'_, 'b> {
+impl<'b> UsageReader<'_, 'b> {
     /// Compiles a group's usage lines, with its signals.
-    fn usage_of(&self, lines: &[&Directive<'b>], signals: Option<Statement>) -> Result<Compiled, UsageOverLimit> {
+    fn usage_of(&self, lines: &[&Directive<'b>], signals: Option<Statement>) -> Result<CompiledUsage, UsageOverLimit> {
         let mut base: Option<Statement> = None;
         let mut rules = Vec::new();
         for line in lines.iter().filter(|line| line.kind == DirectiveKind::ContentUsage) {
@@ -164,7 +164,7 @@ impl<'b> Reader<'_, 'b> {
         if raw.is_empty() {
             return Ok(Default::default());
         }
-        let list = List { rules: raw.into_bump_slice(), groups: &[], is_part: false };
+        let list = AssignedRules { rules: raw.into_bump_slice(), groups: &[], is_part: false };
         let (list, places) = order(&list, self.dialect, self.arena, &mut OrderScratch::default());
         let ordered: Vec<&PathRule<'_>> = places.iter().filter_map(|&place| rules.get(place as usize)).collect();
         for tied in ordered.chunk_by(|a, b| a.pattern.len() == b.pattern.len()) {
@@ -216,7 +216,6 @@ fn is_plain(pattern: &[u8]) -> bool {
     !matcher.contains(&b'*') && matcher.len() + usize::from(anchored) == pattern.len()
 }
 
-/// Returns a statement as the engine stores it.
 fn labels(statement: &Statement) -> reptile_engine::format::usages::Labels {
     statement.entries().map(|(label, preference)| (label.as_bytes().into(), preference)).collect()
 }

@@ -8,7 +8,7 @@ pub mod sets;
 
 use std::path::{Path, PathBuf};
 
-use reptile_compiler::oracle::Answer;
+use reptile_compiler::oracle::OracleAnswer;
 use reptile_engine::platform::MappedFile;
 
 pub use sets::{ask, compile, origin_of, policy_of};
@@ -133,7 +133,7 @@ impl Report {
         what: impl FnOnce() -> String,
         path: &str,
         expected: Expected,
-        found: Result<Answer, String>,
+        found: Result<OracleAnswer, String>,
     ) {
         self.compared += 1;
         let found = match found {

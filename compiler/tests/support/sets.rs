@@ -5,7 +5,7 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::capture::{Capture, Outcome};
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::{Dialect, GOOGLE_LIB};
-use reptile_compiler::oracle::Answer;
+use reptile_compiler::oracle::OracleAnswer;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::FormatError;
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
@@ -46,7 +46,12 @@ pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> 
 ///
 /// # Errors
 /// Returns an error if `decide` and `explain` disagree, or give a verdict that no file can produce.
-pub fn ask<D: AsRef<[u8]>>(set: &Set<D>, policy: &Policy<'_>, agent: &[u8], url: &[u8]) -> Result<Answer, String> {
+pub fn ask<D: AsRef<[u8]>>(
+    set: &Set<D>,
+    policy: &Policy<'_>,
+    agent: &[u8],
+    url: &[u8],
+) -> Result<OracleAnswer, String> {
     let dialect = Dialect::from_name(&set.dialect()).ok_or_else(|| format!("no dialect {}", set.dialect()))?;
     ask_for(set, policy, &of_name(agent, dialect), url)
 }
@@ -60,7 +65,7 @@ pub fn ask_for<D: AsRef<[u8]>>(
     policy: &Policy<'_>,
     agent: &Resolved,
     url: &[u8],
-) -> Result<Answer, String> {
+) -> Result<OracleAnswer, String> {
     let agent = agent.look_up(set).map_err(|error| error.to_string())?;
     path_of(url).with(|path| {
         let decided = policy.decide(&agent, path).map_err(|error| error.to_string())?;
@@ -73,7 +78,7 @@ pub fn ask_for<D: AsRef<[u8]>>(
             Verdict::Disallow => false,
             other => return Err(format!("decide says {other}")),
         };
-        Ok(Answer { allowed, line: explained.rule().map_or(0, |rule| rule.line) })
+        Ok(OracleAnswer { allowed, line: explained.rule().map_or(0, |rule| rule.line) })
     })
 }
 

@@ -1,7 +1,8 @@
 //! Lists a ruleset's rules, from the table of texts and from the trie.
 
 use crate::format::automaton::{
-    Automaton, Corrupt, Draft, MAX_PATTERNS_BYTES, NO_RANK, NO_RANKS, Ranks, Text, TextFlags, corrupt, kind_of,
+    Automaton, AutomatonDraft, Corrupt, MAX_PATTERNS_BYTES, NO_RANK, NO_RANKS, PatternText, Ranks, TextFlags, corrupt,
+    kind_of,
 };
 use crate::norm::Pattern;
 use crate::verdict::RuleKind;
@@ -144,7 +145,7 @@ pub(super) const NOT_ALL: Corrupt = corrupt!(0, "every rule listed once", "rules
 const TOO_LONG: Corrupt = corrupt!(0, "up to 64 MiB of patterns", "more");
 
 /// Returns a rank's text from the table, which is sorted by rank.
-pub(super) fn text_of<'d>(draft: &Draft<'d>, rank: u32) -> Option<Text<'d>> {
+pub(super) fn text_of<'d>(draft: &AutomatonDraft<'d>, rank: u32) -> Option<PatternText<'d>> {
     let index = draft.texts.binary_search_by_key(&rank, |text| text.rank).ok()?;
     draft.texts.get(index).copied()
 }
@@ -174,7 +175,7 @@ const NO_STATE: u32 = u32::MAX;
 impl TrieRules {
     /// Reads the rules from a trie. A rank belongs to the first state at which it is better than the ranks accepted
     /// before. Returns `None` if the trie is not a tree. Linear in the states.
-    pub(super) fn read(draft: &Draft<'_>) -> Option<TrieRules> {
+    pub(super) fn read(draft: &AutomatonDraft<'_>) -> Option<TrieRules> {
         let mut parents = vec![(NO_STATE, 0); draft.states.len()];
         let mut rules = Vec::new();
         let mut open: Vec<(u32, usize, Ranks)> = Vec::new();
@@ -200,7 +201,7 @@ impl TrieRules {
     }
 
     /// Returns whether a rule's pattern is `text`. Linear in `text`.
-    pub(super) fn is_pattern(&self, draft: &Draft<'_>, rule: &TrieRule, text: &[u8]) -> bool {
+    pub(super) fn is_pattern(&self, draft: &AutomatonDraft<'_>, rule: &TrieRule, text: &[u8]) -> bool {
         let (mut rest, mut is_equal) = (text, rule.len as usize == text.len());
         if is_equal {
             self.backwards(draft, rule, |part| match rest.strip_suffix(part) {
@@ -212,7 +213,7 @@ impl TrieRules {
     }
 
     /// Calls `visit` with the parts of a rule's pattern, last part first.
-    fn backwards(&self, draft: &Draft<'_>, rule: &TrieRule, mut visit: impl FnMut(&[u8])) {
+    fn backwards(&self, draft: &AutomatonDraft<'_>, rule: &TrieRule, mut visit: impl FnMut(&[u8])) {
         if rule.anchored {
             visit(b"$");
         }
@@ -232,7 +233,7 @@ impl TrieRules {
 ///
 /// Returns `None` if the trie is not a tree. All other rules need a text (*listed*). Linear in the states.
 #[must_use]
-pub fn ranks_in_trie(draft: &Draft<'_>) -> Option<Vec<u32>> {
+pub fn ranks_in_trie(draft: &AutomatonDraft<'_>) -> Option<Vec<u32>> {
     Some(TrieRules::read(draft)?.rules.iter().map(|rule| rule.rank).collect())
 }
 

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt};
+use crate::format::automaton::{AutomatonDraft, Corrupt, Decoded, MAX_WILDCARD_BRANCHES, State, corrupt};
 use crate::format::fingerprints::{FINGERPRINT_BYTES, Fingerprints, passes_start};
 
 /// Special values for suffixes: the root, and a state that has not been visited.
@@ -21,7 +21,7 @@ const UNVISITED: u32 = u32::MAX - 1;
 /// Working memory for checking all wildcard automata of a ruleset. A state belongs to at most one of them.
 pub(super) struct Machines<'d> {
     decoded: &'d Decoded<'d>,
-    draft: &'d Draft<'d>,
+    draft: &'d AutomatonDraft<'d>,
     /// Each state's suffix.
     suffixes: Vec<u32>,
     /// Visited states whose transitions have not been followed, shortest text first.
@@ -50,7 +50,7 @@ struct Machine<'d> {
 }
 
 impl<'d> Machines<'d> {
-    pub(super) fn new(decoded: &'d Decoded<'d>, draft: &'d Draft<'d>) -> Machines<'d> {
+    pub(super) fn new(decoded: &'d Decoded<'d>, draft: &'d AutomatonDraft<'d>) -> Machines<'d> {
         let suffixes = vec![UNVISITED; if draft.wildcards.is_empty() { 0 } else { draft.states.len() }];
         Machines { decoded, draft, suffixes, open: BinaryHeap::new(), steps: 0 }
     }

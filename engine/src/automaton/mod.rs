@@ -27,7 +27,8 @@ pub use list::{RulesetRule, ranks_in_trie};
 pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
-use walk::{BEST, BUILT, Count, OF_EACH_KIND, Uncounted, VERDICT, Walk, walk_trie};
+use crate::steps::StepCounter;
+use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -208,7 +209,7 @@ impl<'a> Ruleset<'a> {
     }
 
     #[inline(always)]
-    fn verdict_with<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
+    fn verdict_with<C: StepCounter>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         if self.stored.is_patched() {
             return self.patched(|ruleset| ruleset.verdict_of_whole(path, count));
         }
@@ -217,7 +218,7 @@ impl<'a> Ruleset<'a> {
 
     #[cfg_attr(target_family = "wasm", inline(never))]
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn verdict_of_whole<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
+    fn verdict_of_whole<C: StepCounter>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, count)?;
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {

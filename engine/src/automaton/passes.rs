@@ -2,7 +2,7 @@
 //!
 //! [`MAX_PASSES`](crate::format::automaton::MAX_PASSES) limits it.
 
-use crate::format::automaton::{Draft, MAX_WILDCARD_BRANCHES, NO_WILDCARD};
+use crate::format::automaton::{AutomatonDraft, MAX_WILDCARD_BRANCHES, NO_WILDCARD};
 
 /// Returns the maximum number of passes that a draft's ruleset needs over one path.
 ///
@@ -11,7 +11,7 @@ use crate::format::automaton::{Draft, MAX_WILDCARD_BRANCHES, NO_WILDCARD};
 ///
 /// Cost: linear in the draft, plus sorting the fallback patterns. Invalid references are not counted.
 #[must_use]
-pub fn passes(draft: &Draft<'_>) -> usize {
+pub fn passes(draft: &AutomatonDraft<'_>) -> usize {
     1_usize.saturating_add(in_automata(draft)).saturating_add(in_fallbacks(draft))
 }
 
@@ -19,7 +19,7 @@ pub fn passes(draft: &Draft<'_>) -> usize {
 /// automata nested in them.
 ///
 /// `next` and nested automata have smaller numbers (*lists end*, *nesting*), so their counts are already known.
-fn in_automata(draft: &Draft<'_>) -> usize {
+fn in_automata(draft: &AutomatonDraft<'_>) -> usize {
     let mut is_seen = vec![false; draft.states.len()];
     let mut open: Vec<u32> = Vec::new();
     let mut begun: Vec<usize> = Vec::with_capacity(draft.wildcards.len());
@@ -50,7 +50,7 @@ fn in_automata(draft: &Draft<'_>) -> usize {
 }
 
 /// Returns the maximum number of fallback patterns whose texts before the first wildcard can all begin the same path.
-fn in_fallbacks(draft: &Draft<'_>) -> usize {
+fn in_fallbacks(draft: &AutomatonDraft<'_>) -> usize {
     let mut first_texts: Vec<&[u8]> = Vec::with_capacity(draft.fallbacks.len());
     first_texts.extend(draft.fallbacks.iter().map(|pattern| {
         let wildcard = memchr::memchr(b'*', pattern.text).unwrap_or(pattern.text.len());

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 
 use super::Ruleset;
 use crate::format::automaton::{
-    Corrupt, Decoded, Draft, NEEDS_ALL, NO_RANK, NO_WILDCARD, Ranks, State, Width, decode, kind_of,
+    AutomatonDraft, Corrupt, Decoded, NEEDS_ALL, NO_RANK, NO_WILDCARD, Ranks, State, Width, decode, kind_of,
 };
 
 impl Ruleset<'_> {
@@ -26,7 +26,7 @@ impl Ruleset<'_> {
         let decoded = decode(&bytes)?;
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = Text { decoded: &decoded, draft: &decoded.draft() }.write(self, &mut text);
+        let _ = AutomatonPrinter { decoded: &decoded, draft: &decoded.draft() }.write(self, &mut text);
         Ok(text)
     }
 
@@ -118,7 +118,7 @@ impl ReadText {
 
 /// Returns the states reachable by the given transitions, by number, each with the shortest text that leads to it. In a
 /// wildcard automaton, the state represents this text: the longest suffix of the input that begins a segment.
-fn reachable(draft: &Draft<'_>, children: &[(u8, u32)], start: &ReadText) -> Vec<(u32, ReadText)> {
+fn reachable(draft: &AutomatonDraft<'_>, children: &[(u8, u32)], start: &ReadText) -> Vec<(u32, ReadText)> {
     let mut open: BTreeSet<(ReadText, u32)> = BTreeSet::new();
     let add = |open: &mut BTreeSet<_>, read: &ReadText, children: &[(u8, u32)]| {
         let label = |state: u32| draft.states.get(state as usize).map_or(&[][..], |state| state.label);
@@ -135,12 +135,12 @@ fn reachable(draft: &Draft<'_>, children: &[(u8, u32)], start: &ReadText) -> Vec
     found.into_iter().collect()
 }
 
-struct Text<'d> {
+struct AutomatonPrinter<'d> {
     decoded: &'d Decoded<'d>,
-    draft: &'d Draft<'d>,
+    draft: &'d AutomatonDraft<'d>,
 }
 
-impl Text<'_> {
+impl AutomatonPrinter<'_> {
     fn write(&self, ruleset: &Ruleset<'_>, out: &mut String) -> fmt::Result {
         let draft = self.draft;
         let width = if ruleset.width() == Width::Two { 2 } else { 4 };
@@ -230,7 +230,7 @@ impl Text<'_> {
 }
 
 /// Returns the trie's states, root first.
-fn trie_states(draft: &Draft<'_>) -> Vec<(u32, ReadText)> {
+fn trie_states(draft: &AutomatonDraft<'_>) -> Vec<(u32, ReadText)> {
     let Some(root) = draft.states.first().filter(|_| draft.has_trie) else { return Vec::new() };
     let read = ReadText::default().then(&[], root.label);
     let others = reachable(draft, root.children, &read).into_iter().filter(|&(index, _)| index != 0);
@@ -256,7 +256,7 @@ fn dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn write_dot(draft: &Draft<'_>, out: &mut String) -> fmt::Result {
+fn write_dot(draft: &AutomatonDraft<'_>, out: &mut String) -> fmt::Result {
     writeln!(
         out,
         "digraph ruleset {{\n  rankdir=LR;\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];"
@@ -301,7 +301,7 @@ fn write_dot(draft: &Draft<'_>, out: &mut String) -> fmt::Result {
     writeln!(out, "}}")
 }
 
-fn write_dot_states(draft: &Draft<'_>, states: &[u32], out: &mut String) -> fmt::Result {
+fn write_dot_states(draft: &AutomatonDraft<'_>, states: &[u32], out: &mut String) -> fmt::Result {
     for &index in states {
         let Some(state) = draft.states.get(index as usize) else { continue };
         let mut lines = vec![format!("{index}: {}", state.label.escape_ascii())];

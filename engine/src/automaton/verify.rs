@@ -11,8 +11,8 @@ use super::machine::Machines;
 use super::passes::passes;
 use super::walk::TOO_MANY_PASSES;
 use crate::format::automaton::{
-    Corrupt, Decoded, Draft, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS,
-    NO_WILDCARD, Ranks, State, corrupt, decode, kind_of, write,
+    AutomatonDraft, Corrupt, Decoded, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK,
+    NO_RANKS, NO_WILDCARD, Ranks, State, corrupt, decode, kind_of, write,
 };
 use crate::verdict::RuleKind;
 
@@ -23,7 +23,7 @@ pub(super) fn verify(bytes: &[u8]) -> (Result<(), Corrupt>, usize) {
         Err(error) => return (Err(error), bytes.len()),
     };
     let draft = decoded.draft();
-    let mut verify = Verify {
+    let mut verify = Verifier {
         decoded: &decoded,
         draft: &draft,
         owner: vec![NOBODY; draft.states.len()],
@@ -36,7 +36,7 @@ pub(super) fn verify(bytes: &[u8]) -> (Result<(), Corrupt>, usize) {
 }
 
 /// Checks that the bytes are exactly what a writer would write (*written form*).
-fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
+fn written_form(bytes: &[u8], draft: &AutomatonDraft<'_>) -> Result<(), Corrupt> {
     let written =
         write(draft).map_err(|_| corrupt!(HEADER, "an automaton within the limits of the format", "a larger one"))?;
     match bytes.iter().zip(&written).position(|(a, b)| a != b) {
@@ -53,13 +53,13 @@ const HEADER: usize = 0;
 const NOBODY: u32 = u32::MAX;
 const TRIE: u32 = u32::MAX - 1;
 
-struct Verify<'d> {
+struct Verifier<'d> {
     decoded: &'d Decoded<'d>,
-    draft: &'d Draft<'d>,
+    draft: &'d AutomatonDraft<'d>,
     /// For each state, the wildcard automaton that it belongs to, or [`TRIE`].
     owner: Vec<u32>,
     /// For each wildcard automaton, the list that begins with it.
-    lists: Vec<List>,
+    lists: Vec<WildcardList>,
     /// For each wildcard automaton, whether it is in one of the trie's lists.
     is_listed: Vec<bool>,
     steps: usize,
@@ -67,7 +67,7 @@ struct Verify<'d> {
 
 /// A wildcard automaton that begins in the trie, and those after it in its list.
 #[derive(Clone, Copy)]
-struct List {
+struct WildcardList {
     /// Best ranks in the list.
     best: Ranks,
     /// Best ranks among the automata that a verdict needs.
@@ -78,7 +78,7 @@ struct List {
     deciding: Option<u32>,
 }
 
-const NO_LIST: List = List { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, deciding: None };
+const NO_LIST: WildcardList = WildcardList { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, deciding: None };
 
 /// State of a walk from the trie's root.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ struct TrieWalk {
 
 const START: TrieWalk = TrieWalk { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
 
-impl Verify<'_> {
+impl Verifier<'_> {
     fn run(&mut self) -> Result<(), Corrupt> {
         // Comes first, because texts are looked up by rank.
         if !self.draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
@@ -381,7 +381,6 @@ fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }
 
-/// Returns the better rank.
 fn best_of([allow, disallow]: Ranks) -> u32 {
     allow.min(disallow)
 }

@@ -12,6 +12,7 @@ use crate::format::automaton::{
 };
 use crate::format::fingerprints::Fingerprints;
 use crate::platform::{PLACES, Search, WithSearch, search};
+use crate::steps::StepCounter;
 
 /// Maximum number of steps in a pass (*passes*) for each byte of the path, and for its end.
 ///
@@ -26,42 +27,15 @@ pub(super) const TOO_MANY_PASSES: Corrupt = corrupt!(0, "up to 256 passes over o
 
 const _: () = assert!(MAX_PASSES == 256);
 
-/// A step counter. `()` counts nothing, at no cost.
-pub(super) trait Count: Default {
-    /// Adds steps.
-    fn add(&mut self, steps: usize);
-
-    /// Adds another count's steps.
-    fn merge(&mut self, other: Self);
-}
-
-impl Count for () {
-    #[inline(always)]
-    fn add(&mut self, _steps: usize) {}
-
-    #[inline(always)]
-    fn merge(&mut self, (): ()) {}
-}
-
 /// The count of a walk whose steps do not matter. In WebAssembly the walk that counts serves all, as in [`BUILT`].
 #[cfg(not(target_family = "wasm"))]
 pub(super) type Uncounted = ();
 #[cfg(target_family = "wasm")]
 pub(super) type Uncounted = usize;
 
-impl Count for usize {
-    fn add(&mut self, steps: usize) {
-        *self += steps;
-    }
-
-    fn merge(&mut self, other: usize) {
-        *self += other;
-    }
-}
-
 /// End of a walk through the trie. States are offsets, 0 for none.
 #[derive(Clone, Copy)]
-pub(super) struct Trie {
+pub(super) struct TrieWalkEnd {
     pub(super) end: TrieEnd,
     /// Whether the path ended after the last state's label.
     pub(super) at_end: bool,
@@ -76,12 +50,12 @@ pub(super) struct Trie {
 /// function once, not in each caller.
 #[cfg_attr(target_family = "wasm", inline(never))]
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn walk_trie<const W: usize, C: Count>(
+pub(super) fn walk_trie<const W: usize, C: StepCounter>(
     automaton: Automaton<'_, W>,
     path: &[u8],
     count: &mut C,
-) -> Result<Trie, Corrupt> {
-    let mut trie = Trie { end: TrieEnd::NOTHING, at_end: false, last: 0, accepting: 0, with_wildcards: 0 };
+) -> Result<TrieWalkEnd, Corrupt> {
+    let mut trie = TrieWalkEnd { end: TrieEnd::NOTHING, at_end: false, last: 0, accepting: 0, with_wildcards: 0 };
     let (mut next, mut from) = (automaton.trie(), 0);
     while let Some(at) = next {
         let state = automaton.state(at)?;
@@ -128,7 +102,7 @@ pub(super) struct Walk<'p, A, C, const GOAL: u8> {
     count: C,
 }
 
-impl<'w, 'a, 'p, const W: usize, C: Count, const GOAL: u8> Walk<'p, &'w Automaton<'a, W>, C, GOAL> {
+impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Automaton<'a, W>, C, GOAL> {
     #[inline(always)]
     fn accept(&mut self, ranks: Ranks) {
         self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
@@ -151,7 +125,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const GOAL: u8> Walk<'p, &'w Automato
     pub(super) fn after_trie(
         automaton: &'w Automaton<'a, W>,
         path: &'p [u8],
-        trie: &Trie,
+        trie: &TrieWalkEnd,
         count: &mut C,
     ) -> Result<Ranks, Corrupt> {
         let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
@@ -328,7 +302,7 @@ struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
 /// Maximum number of wildcard automata from the trie that can be deferred. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
-impl<const W: usize, C: Count, const GOAL: u8> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, GOAL> {
+impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, GOAL> {
     type Output = Result<(), Corrupt>;
 
     /// Runs the wildcard automata for a verdict, in two rounds. An automaton without a disallow better than the best
@@ -390,7 +364,7 @@ struct NestedWildcard<'m, 'w, 'a, 'p, C, const W: usize, const GOAL: u8> {
     depth: usize,
 }
 
-impl<const W: usize, C: Count, const GOAL: u8> WithSearch for NestedWildcard<'_, '_, '_, '_, C, W, GOAL> {
+impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for NestedWildcard<'_, '_, '_, '_, C, W, GOAL> {
     type Output = Result<(), Corrupt>;
 
     #[inline(always)]
@@ -418,7 +392,7 @@ impl<'f, S: Search> Candidates<'f, S> {
 
     /// Returns the first candidate at `at` or later. `at` must never decrease.
     #[inline(always)]
-    fn next(&mut self, at: usize, count: &mut impl Count) -> Option<usize> {
+    fn next(&mut self, at: usize, count: &mut impl StepCounter) -> Option<usize> {
         let mut from = at;
         loop {
             let passed = from - self.base;
@@ -447,7 +421,7 @@ fn segments_match(
     anchored: bool,
     path: &[u8],
     passes_left: &mut u32,
-    count: &mut impl Count,
+    count: &mut impl StepCounter,
 ) -> Result<bool, Corrupt> {
     let Some((first, only)) = segments.next_segment()? else {
         return Err(corrupt!(0, "a fallback pattern with a segment", "a fallback pattern without segments"));

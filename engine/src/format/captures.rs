@@ -10,7 +10,7 @@
 use super::FormatError;
 use super::container::Section;
 use super::histories::{self, CAPTURE_BYTES, CaptureHistory, CaptureRecord};
-use super::pool::{References, verify_pool};
+use super::pool::{PoolReferences, verify_pool};
 use super::timelines::{self, Timeline, policy_at};
 use crate::platform::prefetch;
 
@@ -141,7 +141,6 @@ impl<'a> Captures<'a> {
         found.ok_or_else(|| missing(bytes).in_record_at(at))
     }
 
-    /// Prefetches the record at an address.
     #[inline]
     pub(crate) fn prefetch(self, address: u32) {
         let at = address as usize * UNIT;
@@ -164,7 +163,7 @@ impl<'a> Captures<'a> {
         self,
         steps: &mut u64,
         mut check: impl FnMut(&StoredCaptures) -> Result<(), FormatError>,
-    ) -> Result<References, FormatError> {
+    ) -> Result<PoolReferences, FormatError> {
         verify_pool(Section::Captures, self.bytes, UNIT, steps, |bytes, out| {
             let stored = self.read(bytes)?;
             if let Some(expected) = stored.flaw() {

@@ -69,46 +69,25 @@ pub enum Section {
     Usages,
 }
 
+crate::named!(Section, "a section", name {
+    Reading => "reading",
+    Crawlers => "crawlers",
+    Tokens => "tokens",
+    Buckets => "buckets",
+    Origins => "origins",
+    Captures => "captures",
+    Policies => "policies",
+    Index => "index",
+    Rulesets => "rulesets",
+    Prints => "prints",
+    Lines => "lines",
+    Other => "other",
+    Usages => "usages",
+});
+
 impl Section {
     /// The section count.
-    pub const COUNT: usize = 13;
-
-    /// Every section, in file order.
-    pub const ALL: [Section; Section::COUNT] = [
-        Section::Reading,
-        Section::Crawlers,
-        Section::Tokens,
-        Section::Buckets,
-        Section::Origins,
-        Section::Captures,
-        Section::Policies,
-        Section::Index,
-        Section::Rulesets,
-        Section::Prints,
-        Section::Lines,
-        Section::Other,
-        Section::Usages,
-    ];
-
-    /// Returns the section's name in files and messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Section::Reading => "reading",
-            Section::Crawlers => "crawlers",
-            Section::Tokens => "tokens",
-            Section::Buckets => "buckets",
-            Section::Origins => "origins",
-            Section::Captures => "captures",
-            Section::Policies => "policies",
-            Section::Index => "index",
-            Section::Rulesets => "rulesets",
-            Section::Prints => "prints",
-            Section::Lines => "lines",
-            Section::Other => "other",
-            Section::Usages => "usages",
-        }
-    }
+    pub const COUNT: usize = Section::ALL.len();
 
     fn stored_name(self) -> [u8; NAME_BYTES] {
         let mut stored = [0; NAME_BYTES];
@@ -131,7 +110,7 @@ pub struct Header {
 
 /// A section's location in the file and its checksum. All zero for an absent section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry {
+struct SectionEntry {
     start: usize,
     len: usize,
     checksum: u64,
@@ -142,7 +121,7 @@ struct Entry {
 pub struct Container {
     header: Header,
     table_end: usize,
-    entries: [Entry; Section::COUNT],
+    entries: [SectionEntry; Section::COUNT],
 }
 
 impl Container {
@@ -194,7 +173,7 @@ impl Container {
     #[inline]
     #[must_use]
     pub fn section<'a>(&self, file: &'a [u8], section: Section) -> &'a [u8] {
-        let Entry { start, len, .. } = self.entries[section as usize];
+        let SectionEntry { start, len, .. } = self.entries[section as usize];
         // If the file has shrunk since it was opened, this section is empty here, and its reader reports an error.
         file.get(start..start + len).unwrap_or_default()
     }
@@ -220,7 +199,7 @@ impl Container {
     /// # Errors
     /// Returns an error if the checksums differ.
     pub fn verify(&self, file: &[u8], section: Section) -> Result<(), FormatError> {
-        let Entry { len, checksum: stored, .. } = self.entries[section as usize];
+        let SectionEntry { len, checksum: stored, .. } = self.entries[section as usize];
         if len == 0 {
             return Ok(());
         }
@@ -276,8 +255,8 @@ fn read_header(file: &[u8]) -> Result<Header, FormatError> {
 }
 
 /// Reads the section table. Each section must begin where the previous one ends, after alignment.
-fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
-    let mut entries = [Entry::default(); Section::COUNT];
+fn read_table(table: &[u8]) -> Result<[SectionEntry; Section::COUNT], FormatError> {
+    let mut entries = [SectionEntry::default(); Section::COUNT];
     let mut order = Section::ALL.into_iter();
     let mut end = table.len() as u64;
     for at in (HEADER_BYTES..table.len()).step_by(ENTRY_BYTES) {
@@ -296,7 +275,7 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
         let inside = start.checked_add(len).filter(|&end| len > 0 && usize::try_from(end).is_ok());
         end = inside
             .ok_or_else(|| error(at + 16, format!("a length of the section {}", section.name()), format!("{len}")))?;
-        entries[section as usize] = Entry { start: start as usize, len: len as usize, checksum: field(24) };
+        entries[section as usize] = SectionEntry { start: start as usize, len: len as usize, checksum: field(24) };
     }
     Ok(entries)
 }

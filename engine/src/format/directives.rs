@@ -3,13 +3,11 @@
 //! A pool (see `FORMAT.md`) with addresses in 4-byte units. Each distinct list of lines has one record. Origins refer
 //! to the records. No decision reads the section, and the engine does not interpret the values.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::container::Section;
-use super::pool::{References, verify_pool};
+use super::pool::{PoolReferences, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
-use crate::words;
 
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
@@ -54,42 +52,20 @@ pub enum DirectiveKind {
     ManagedEnd = 11,
 }
 
-impl DirectiveKind {
-    /// Every kind, in number order.
-    pub const ALL: [DirectiveKind; 12] = [
-        DirectiveKind::Sitemap,
-        DirectiveKind::CrawlDelay,
-        DirectiveKind::RequestRate,
-        DirectiveKind::VisitTime,
-        DirectiveKind::Host,
-        DirectiveKind::CleanParam,
-        DirectiveKind::ContentSignal,
-        DirectiveKind::ContentUsage,
-        DirectiveKind::Noindex,
-        DirectiveKind::Other,
-        DirectiveKind::ManagedBegin,
-        DirectiveKind::ManagedEnd,
-    ];
-
-    /// Returns the key of such a line in lower case, or `other` for an unknown key.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DirectiveKind::Sitemap => "sitemap",
-            DirectiveKind::CrawlDelay => "crawl-delay",
-            DirectiveKind::RequestRate => "request-rate",
-            DirectiveKind::VisitTime => "visit-time",
-            DirectiveKind::Host => "host",
-            DirectiveKind::CleanParam => "clean-param",
-            DirectiveKind::ContentSignal => "content-signal",
-            DirectiveKind::ContentUsage => "content-usage",
-            DirectiveKind::Noindex => "noindex",
-            DirectiveKind::Other => "other",
-            DirectiveKind::ManagedBegin => "managed-begin",
-            DirectiveKind::ManagedEnd => "managed-end",
-        }
-    }
-}
+crate::words!(DirectiveKind, "a kind of directive", as_str {
+    Sitemap => "sitemap",
+    CrawlDelay => "crawl-delay",
+    RequestRate => "request-rate",
+    VisitTime => "visit-time",
+    Host => "host",
+    CleanParam => "clean-param",
+    ContentSignal => "content-signal",
+    ContentUsage => "content-usage",
+    Noindex => "noindex",
+    Other => "other",
+    ManagedBegin => "managed-begin",
+    ManagedEnd => "managed-end",
+});
 
 /// Whether a line counts under the set's dialect, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,43 +84,13 @@ pub enum DirectiveState {
     Superseded = 4,
 }
 
-impl DirectiveState {
-    /// Every state, by number.
-    pub const ALL: [DirectiveState; 5] = [
-        DirectiveState::Counts,
-        DirectiveState::NotRead,
-        DirectiveState::Malformed,
-        DirectiveState::Outside,
-        DirectiveState::Superseded,
-    ];
-
-    /// Returns the state's name in output.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DirectiveState::Counts => "counts",
-            DirectiveState::NotRead => "not-read",
-            DirectiveState::Malformed => "malformed",
-            DirectiveState::Outside => "outside",
-            DirectiveState::Superseded => "superseded",
-        }
-    }
-}
-
-words!(DirectiveKind, "a kind of directive", DirectiveKind::ALL, DirectiveKind::as_str);
-words!(DirectiveState, "the state of a directive", DirectiveState::ALL, DirectiveState::as_str);
-
-impl fmt::Display for DirectiveKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for DirectiveState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::words!(DirectiveState, "the state of a directive", as_str {
+    Counts => "counts",
+    NotRead => "not-read",
+    Malformed => "malformed",
+    Outside => "outside",
+    Superseded => "superseded",
+});
 
 /// One of the other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +209,7 @@ impl<'a> OtherDirectives<'a> {
     }
 
     /// Proves that the section is canonical.
-    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<PoolReferences, FormatError> {
         verify_pool(Section::Other, self.0, UNIT, steps, |bytes, out| {
             let list = DirectiveList { bytes, is_absent: false };
             let parts = list.parts()?;
@@ -307,7 +253,7 @@ impl<'a> DirectiveList<'a> {
     /// # Errors
     /// Returns an error if the section is damaged.
     pub(crate) fn group_count(&self) -> Result<u32, FormatError> {
-        if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
+        if self.is_absent { Ok(0) } else { RecordReader { bytes: self.bytes }.number() }
     }
 
     /// Returns pairs: the index of a group in the policy, and a part of the file that it has.
@@ -315,7 +261,7 @@ impl<'a> DirectiveList<'a> {
     /// # Errors
     /// Returns an error if the section is damaged.
     pub fn parts(&self) -> Result<Vec<(u32, u32)>, FormatError> {
-        let mut source = Source { bytes: self.bytes };
+        let mut source = RecordReader { bytes: self.bytes };
         // Reserves no capacity, because the count is untrusted.
         let mut parts = Vec::new();
         for _ in 0..if self.is_absent { 0 } else { source.part_count()? } {
@@ -339,7 +285,7 @@ impl<'a> DirectiveList<'a> {
     /// # Errors
     /// Returns an error if the section is damaged.
     pub fn reader(&self) -> Result<DirectiveReader<'a>, FormatError> {
-        let mut source = Source { bytes: self.bytes };
+        let mut source = RecordReader { bytes: self.bytes };
         let mut left = 0;
         if !self.is_absent {
             for _ in 0..source.part_count()? {
@@ -369,7 +315,7 @@ impl<'a> DirectiveList<'a> {
 
 /// Reads an origin's lines in order. Needs memory for one value.
 pub struct DirectiveReader<'a> {
-    source: Source<'a>,
+    source: RecordReader<'a>,
     left: u32,
     line: u32,
     value: Vec<u8>,
@@ -412,11 +358,11 @@ impl DirectiveReader<'_> {
 
 /// A byte reader that moves from start to end.
 #[derive(Clone, Copy)]
-struct Source<'a> {
+struct RecordReader<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Source<'a> {
+impl<'a> RecordReader<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
         let split = self.bytes.split_at_checked(len);
         let (taken, rest) = split.ok_or_else(|| damaged("the rest of a record", "the end of the section"))?;

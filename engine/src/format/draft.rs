@@ -12,9 +12,9 @@ use super::container::{Header, Section, Sections};
 use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
 use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
-use super::policies::{self, Group, Policies, PolicyDraft, UsageGroup};
-use super::pool::{PoolWriter, Records, write_pool};
-use super::reading::Reading;
+use super::policies::{self, Policies, PolicyDraft, StoredGroup, UsageGroup};
+use super::pool::{EncodedRecords, PoolWriter, write_pool};
+use super::reading::Interpretation;
 use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
 use super::usages::{self, Usages};
@@ -34,7 +34,7 @@ pub struct SetDraft<'a> {
     /// The set-wide settings in the header.
     pub header: Header,
     /// The protocol interpretation that the set is compiled with.
-    pub reading: Reading<'a>,
+    pub reading: Interpretation<'a>,
     /// The known crawlers, as [`CrawlerTable::write`](super::crawlers::CrawlerTable::write) writes them.
     pub crawlers: &'a [u8],
     /// Product tokens in lower case.
@@ -57,7 +57,7 @@ pub struct SetDraft<'a> {
 }
 
 /// The referenced elements in each list.
-struct Used {
+struct UsedElements {
     tokens: Vec<bool>,
     rulesets: Vec<bool>,
     lines: Vec<bool>,
@@ -79,8 +79,8 @@ fn new_address(to: &[u32], place: u32) -> u32 {
 }
 
 impl SetDraft<'_> {
-    fn used(&self) -> Used {
-        let mut used = Used {
+    fn used(&self) -> UsedElements {
+        let mut used = UsedElements {
             tokens: vec![false; self.tokens.len()],
             rulesets: vec![false; self.rulesets.len()],
             lines: vec![false; self.lines.len()],
@@ -152,7 +152,7 @@ impl SetDraft<'_> {
             let mut tokens: Vec<(u32, u32)> =
                 policy.tokens.iter().map(|&(token, group)| (new_address(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
-            let group = |group: &Group| Group {
+            let group = |group: &StoredGroup| StoredGroup {
                 ruleset: new_address(&ruleset_numbers, group.ruleset),
                 lines: new_address(&lines.addresses, group.lines),
             };
@@ -160,7 +160,8 @@ impl SetDraft<'_> {
                 ruleset: new_address(&ruleset_numbers, usage.ruleset),
                 statements: new_address(&usages.addresses, usage.statements),
             };
-            let (groups, default_group) = (policy.groups.iter().map(group).collect(), policy.default_group);
+            let groups = policy.groups.iter().map(group).collect();
+            let default_group = policy.default_group;
             let usages = policy.usages.iter().map(usage).collect();
             PolicyDraft { source: policy.source, tokens, default_group, groups, usages }.encode(out);
         })?;
@@ -213,7 +214,7 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
 }
 
 /// A written pool, and each input record's address; [`NONE`] for unused records.
-struct Pool {
+struct WrittenPool {
     bytes: Vec<u8>,
     addresses: Vec<u32>,
 }
@@ -225,8 +226,8 @@ fn pool_of<T>(
     is_used: &[bool],
     threads: &dyn Threads,
     mut encode: impl FnMut(&T, &mut Vec<u8>),
-) -> Result<Pool, TooLarge> {
-    let mut records = Records::default();
+) -> Result<WrittenPool, TooLarge> {
+    let mut records = EncodedRecords::default();
     for (thing, used) in things.iter().zip(is_used) {
         records.push_with(|out| {
             if *used {
@@ -236,12 +237,12 @@ fn pool_of<T>(
     }
     let mut pool = PoolWriter::new(pool, Vec::with_capacity(records.byte_len()));
     let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place], threads)?;
-    Ok(Pool { bytes: pool.out, addresses })
+    Ok(WrittenPool { bytes: pool.out, addresses })
 }
 
 /// A set's tables for reading.
 #[derive(Clone, Copy)]
-pub(crate) struct Tables<'a> {
+pub(crate) struct SetTables<'a> {
     pub tokens: Tokens<'a>,
     pub origins: Origins<'a>,
     pub captures: Captures<'a>,
@@ -252,112 +253,83 @@ pub(crate) struct Tables<'a> {
     pub usages: Usages<'a>,
 }
 
-/// Reads content back, each record at its first reference.
-pub(crate) struct ReadBack<'a> {
-    tables: Tables<'a>,
-    draft: SetDraft<'a>,
-    /// For each pool, maps record addresses to draft indexes.
-    lines: HashMap<u32, u32>,
-    policies: HashMap<u32, u32>,
-    captures: HashMap<u32, u32>,
-    other: HashMap<u32, u32>,
-    usages: HashMap<u32, u32>,
+/// A list of records read back, each at its first reference.
+struct ReadList<T> {
+    records: Vec<T>,
+    /// Maps addresses to indexes in `records`.
+    index_of: HashMap<u32, u32>,
 }
 
-impl<'a> ReadBack<'a> {
-    /// Reads a set's content. Time and memory: linear in the set.
+impl<T> ReadList<T> {
+    fn new() -> ReadList<T> {
+        ReadList { records: Vec::new(), index_of: HashMap::new() }
+    }
+
+    /// Returns a record's index. Reads the record if the list does not have it yet.
+    fn index(&mut self, address: u32, read: impl FnOnce() -> Result<T, FormatError>) -> Result<u32, FormatError> {
+        if let Some(&index) = self.index_of.get(&address) {
+            return Ok(index);
+        }
+        let record = read()?;
+        let index = self.records.len() as u32;
+        self.records.push(record);
+        self.index_of.insert(address, index);
+        Ok(index)
+    }
+}
+
+impl<'a> SetDraft<'a> {
+    /// Reads a set's content back. Time and memory: linear in the set.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    pub fn read(
+    pub(crate) fn read(
         header: Header,
-        reading: Reading<'a>,
+        reading: Interpretation<'a>,
         crawlers: &'a [u8],
-        tables: Tables<'a>,
+        tables: SetTables<'a>,
     ) -> Result<SetDraft<'a>, FormatError> {
+        let (mut lines, mut usages, mut policies) = (ReadList::new(), ReadList::new(), ReadList::new());
+        let mut policy_index = |address| {
+            policies.index(address, || {
+                let mut policy = tables.policies.get(address)?.to_draft()?;
+                for group in policy.groups.iter_mut().filter(|group| group.lines != NONE) {
+                    let list = || Ok(tables.lines.get(group.lines)?.map_or_else(Vec::new, |list| list.to_vec()).into());
+                    group.lines = lines.index(group.lines, list)?;
+                }
+                for usage in policy.usages.iter_mut().filter(|usage| usage.statements != NONE) {
+                    let statements = || Ok(tables.usages.record(usage.statements)?.into());
+                    usage.statements = usages.index(usage.statements, statements)?;
+                }
+                Ok(policy)
+            })
+        };
+        let (mut captures, mut other, mut origins) = (ReadList::new(), ReadList::new(), Vec::new());
+        for origin in tables.origins.iter() {
+            let mut origin = origin?;
+            origin.policy = policy_index(origin.policy)?;
+            if let Some(address) = &mut origin.captures {
+                let stored = || tables.captures.get(*address)?.with_policies(&mut policy_index);
+                *address = captures.index(*address, stored)?;
+            }
+            if let Some(address) = &mut origin.other {
+                *address = other.index(*address, || tables.other.get(Some(*address)).record())?;
+            }
+            origins.push(origin);
+        }
         let automata = (0..tables.rulesets.len()).map(|number| Ok(tables.rulesets.get(number)?.to_bytes()?));
-        let draft = SetDraft {
+        Ok(SetDraft {
             header,
             reading,
             crawlers,
             tokens: tables.tokens.iter().collect::<Result<_, _>>()?,
             rulesets: automata.collect::<Result<_, FormatError>>()?,
-            lines: Vec::new(),
-            other: Vec::new(),
-            usages: Vec::new(),
-            policies: Vec::new(),
-            captures: Vec::new(),
-            origins: Vec::new(),
-        };
-        let (lines, policies) = (HashMap::new(), HashMap::new());
-        let (captures, other, usages) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut read = ReadBack { tables, draft, lines, policies, captures, other, usages };
-        for origin in tables.origins.iter() {
-            let mut origin = origin?;
-            origin.policy = read.policy(origin.policy)?;
-            origin.captures = origin.captures.map(|address| read.history(address)).transpose()?;
-            origin.other = origin.other.map(|address| read.other(address)).transpose()?;
-            read.draft.origins.push(origin);
-        }
-        Ok(read.draft)
-    }
-
-    fn lines(&mut self, address: u32) -> Result<u32, FormatError> {
-        if let Some(&place) = self.lines.get(&address) {
-            return Ok(place);
-        }
-        let Some(list) = self.tables.lines.get(address)? else { return Ok(NONE) };
-        let place = self.draft.lines.len() as u32;
-        self.draft.lines.push(list.to_vec().into());
-        self.lines.insert(address, place);
-        Ok(place)
-    }
-
-    fn policy(&mut self, address: u32) -> Result<u32, FormatError> {
-        if let Some(&place) = self.policies.get(&address) {
-            return Ok(place);
-        }
-        let mut policy = self.tables.policies.get(address)?.to_draft()?;
-        for group in &mut policy.groups {
-            group.lines = self.lines(group.lines)?;
-        }
-        for usage in policy.usages.iter_mut().filter(|usage| usage.statements != NONE) {
-            usage.statements = self.usage(usage.statements)?;
-        }
-        let place = self.draft.policies.len() as u32;
-        self.draft.policies.push(policy);
-        self.policies.insert(address, place);
-        Ok(place)
-    }
-
-    fn usage(&mut self, address: u32) -> Result<u32, FormatError> {
-        if let Some(&place) = self.usages.get(&address) {
-            return Ok(place);
-        }
-        let place = self.draft.usages.len() as u32;
-        self.draft.usages.push(self.tables.usages.record(address)?.into());
-        self.usages.insert(address, place);
-        Ok(place)
-    }
-
-    fn history(&mut self, address: u32) -> Result<u32, FormatError> {
-        if let Some(&place) = self.captures.get(&address) {
-            return Ok(place);
-        }
-        let stored = self.tables.captures.get(address)?.with_policies(|address| self.policy(address))?;
-        let place = self.draft.captures.len() as u32;
-        self.draft.captures.push(stored);
-        self.captures.insert(address, place);
-        Ok(place)
-    }
-
-    fn other(&mut self, address: u32) -> Result<u32, FormatError> {
-        if let Some(&place) = self.other.get(&address) {
-            return Ok(place);
-        }
-        let place = self.draft.other.len() as u32;
-        self.draft.other.push(self.tables.other.get(Some(address)).record()?);
-        self.other.insert(address, place);
-        Ok(place)
+            lines: lines.records,
+            other: other.records,
+            usages: usages.records,
+            policies: policies.records,
+            captures: captures.records,
+            origins,
+        })
     }
 }

@@ -4,7 +4,7 @@
 //! A capture that is not a failure is an *answer*.
 
 use super::policies::{cause_of_numbers, numbers_of_cause};
-use super::reading::Reading;
+use super::reading::Interpretation;
 use super::{NONE, put, put_long, u32_at, u64_at};
 use crate::verdict::Cause;
 
@@ -126,7 +126,6 @@ pub(super) fn time_of(capture: &[u8; CAPTURE_BYTES]) -> Option<i64> {
     Some(u64_at(capture, 0)? as i64).filter(|_| capture[29] & HAS_TIME != 0)
 }
 
-/// Returns whether an encoded capture is a failure.
 pub(super) fn is_failure(capture: &[u8; CAPTURE_BYTES]) -> bool {
     capture[28] & 0xF == 1
 }
@@ -228,7 +227,7 @@ impl CaptureHistory {
     /// Returns the last second at which the deciding capture is fresh, or `None` if that is unknown: it has no time,
     /// the profile caches no responses, or an old answer is kept until the next one.
     #[must_use]
-    pub fn stale_at(&self, reading: &Reading<'_>) -> Option<i64> {
+    pub fn stale_at(&self, reading: &Interpretation<'_>) -> Option<i64> {
         if self.answered.is_some() {
             return None;
         }
@@ -240,7 +239,7 @@ impl CaptureHistory {
     ///
     /// While an origin is unreachable, its last answer is kept, or everything is disallowed, for a limited time.
     #[must_use]
-    pub fn expires_at(&self, reading: &Reading<'_>) -> Option<i64> {
+    pub fn expires_at(&self, reading: &Interpretation<'_>) -> Option<i64> {
         let first = self.earlier_failures.first().copied().or(self.newest.time);
         let end = first.filter(|_| self.newest.is_failure())?.saturating_add(reading.patience);
         Some(end).filter(|&end| reading.at.is_none_or(|at| at <= end))

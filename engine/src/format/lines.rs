@@ -5,7 +5,7 @@
 //! follows.
 
 use super::container::Section;
-use super::pool::{References, verify_pool};
+use super::pool::{PoolReferences, verify_pool};
 use super::{FormatError, NONE, pad, put, u32_at};
 
 /// Address unit in bytes.
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Proves that the section is canonical.
-    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<PoolReferences, FormatError> {
         verify_pool(Section::Lines, self.0, UNIT, steps, |bytes, out| {
             let list = LineList::read(bytes)?;
             encode(&list.to_vec(), out);

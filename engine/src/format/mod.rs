@@ -37,6 +37,7 @@ pub mod histories;
 pub mod lines;
 #[cfg(feature = "write")]
 pub mod merge;
+mod numbers;
 pub mod origins;
 mod patches;
 pub mod policies;

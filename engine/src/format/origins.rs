@@ -20,6 +20,7 @@ use super::container::Section;
 use super::{FormatError, NONE, pad, put, u32_at, u64_at};
 use crate::host::MAX_HOST_BYTES;
 use crate::platform::{as_chunks, prefetch};
+use crate::steps::StepCounter;
 use crate::url::Scheme;
 
 /// Slots per bucket: one cache line.
@@ -158,25 +159,8 @@ fn head_of(scheme: Scheme, host_len: u8, port: u16) -> u32 {
     u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24
 }
 
-/// Returns the key for sorting origins.
 fn key_of<'a>(hash: u64, origin: &OriginRecord<'a>) -> (u64, Scheme, u16, &'a [u8]) {
     (hash, origin.scheme, origin.port, origin.host)
-}
-
-/// Counts the slots and records that a look-up reads; `()` does not count.
-trait Count {
-    fn add(&mut self, steps: usize);
-}
-
-impl Count for () {
-    #[inline(always)]
-    fn add(&mut self, _steps: usize) {}
-}
-
-impl Count for usize {
-    fn add(&mut self, steps: usize) {
-        *self += steps;
-    }
 }
 
 /// The hash table for origins.
@@ -230,7 +214,7 @@ impl<'a> Origins<'a> {
         scheme: Scheme,
         host: &[u8],
         port: u16,
-        count: &mut impl Count,
+        count: &mut impl StepCounter,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         // In a table with one bucket every look-up begins at its start, and comparing the few records takes less time
         // than computing a hash. The memory accesses up to the rules then do not depend on the URL's bytes, so the
@@ -254,7 +238,6 @@ impl<'a> Origins<'a> {
         (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES)
     }
 
-    /// Prefetches a hash's bucket.
     #[inline]
     pub(crate) fn prefetch_bucket(&self, hash: u64) {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
@@ -317,7 +300,7 @@ impl<'a> Origins<'a> {
         scheme: Scheme,
         host: &[u8],
         port: u16,
-        count: &mut impl Count,
+        count: &mut impl StepCounter,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         let has_bits = |slot: u64| (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0;
         self.find_from(self.start_of(hash), has_bits, scheme, host, port, count)
@@ -332,7 +315,7 @@ impl<'a> Origins<'a> {
         scheme: Scheme,
         host: &[u8],
         port: u16,
-        count: &mut impl Count,
+        count: &mut impl StepCounter,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         // A record stores the host length in one byte.
         let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
@@ -401,7 +384,8 @@ impl<'a> Origins<'a> {
         let record = || {
             let record = self.records.get(at..)?;
             let head: &[u8; RECORD_BYTES] = record.first_chunk()?;
-            let (scheme, port) = (Scheme::from_number(head[14])?, u16::from_le_bytes([head[12], head[13]]));
+            let scheme = Scheme::from_number(head[14])?;
+            let port = u16::from_le_bytes([head[12], head[13]]);
             let origin = self.record_of(record, scheme, port, head[15].into())?;
             Some((origin, at + (RECORD_BYTES + origin.host.len()).next_multiple_of(UNIT)))
         };

@@ -8,7 +8,7 @@ mod write;
 #[cfg(feature = "write")]
 pub use self::write::PolicyDraft;
 use super::container::Section;
-use super::pool::{References, verify_pool};
+use super::pool::{PoolReferences, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
 use crate::platform::{prefetch, select};
 use crate::verdict::{Cause, Challenger, PolicySource};
@@ -24,7 +24,7 @@ const ENTRY_BYTES: usize = 8;
 
 /// A group in a policy: its ruleset and line numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Group {
+pub struct StoredGroup {
     /// The ruleset's number.
     pub ruleset: u32,
     /// The line numbers' address; [`NONE`] if the set was written without them.
@@ -54,7 +54,7 @@ fn encode(
     default_group: u32,
     token_count: usize,
     tokens: impl Iterator<Item = (u32, u32)> + Clone,
-    groups: impl ExactSizeIterator<Item = Group>,
+    groups: impl ExactSizeIterator<Item = StoredGroup>,
     usages: impl ExactSizeIterator<Item = UsageGroup>,
     out: &mut Vec<u8>,
 ) {
@@ -141,7 +141,6 @@ impl<'a> Policies<'a> {
         self.0.get(at..).and_then(PolicyView::read).ok_or_else(|| self.missing(at))
     }
 
-    /// Prefetches the policy at an address.
     #[inline]
     pub(crate) fn prefetch(self, address: u32) {
         prefetch(self.0, address as usize * UNIT);
@@ -172,7 +171,7 @@ impl<'a> Policies<'a> {
         self,
         steps: &mut u64,
         mut check: impl FnMut(&PolicyView<'a>) -> Result<(), FormatError>,
-    ) -> Result<References, FormatError> {
+    ) -> Result<PoolReferences, FormatError> {
         verify_pool(Section::Policies, self.0, UNIT, steps, |bytes, out| {
             let view = PolicyView::read(bytes).ok_or_else(|| self.missing(0))?;
             view.verify()?;
@@ -242,11 +241,11 @@ impl<'a> PolicyView<'a> {
     }
 
     #[inline(always)]
-    fn group(&self, index: u32) -> Result<Group, FormatError> {
+    fn group(&self, index: u32) -> Result<StoredGroup, FormatError> {
         let at = (self.tokens + index as usize) * ENTRY_BYTES;
         let is_there = (index as usize) < self.groups;
         let numbers = || Some((u32_at(self.body, at)?, u32_at(self.body, at + 4)?)).filter(|_| is_there);
-        let group = || numbers().map(|(ruleset, lines)| Group { ruleset, lines });
+        let group = || numbers().map(|(ruleset, lines)| StoredGroup { ruleset, lines });
         group().ok_or_else(|| self.error("a group of the policy", format!("group {index} of {}", self.group_count())))
     }
 
@@ -403,10 +402,13 @@ impl<'a> PolicyView<'a> {
     }
 
     /// Returns every group.
-    pub fn all_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
+    pub fn all_groups(&self) -> impl ExactSizeIterator<Item = StoredGroup> + '_ {
         let groups = self.tokens * ENTRY_BYTES..(self.tokens + self.groups) * ENTRY_BYTES;
         let groups = self.body.get(groups).unwrap_or_default().chunks_exact(ENTRY_BYTES);
-        groups.map(|group| Group { ruleset: u32_at(group, 0).unwrap_or(NONE), lines: u32_at(group, 4).unwrap_or(NONE) })
+        groups.map(|group| StoredGroup {
+            ruleset: u32_at(group, 0).unwrap_or(NONE),
+            lines: u32_at(group, 4).unwrap_or(NONE),
+        })
     }
 }
 
@@ -417,7 +419,7 @@ pub struct ChosenGroups<'p> {
     token: u32,
     next: usize,
     /// The first group, if any. Usually the only one.
-    pub first: Option<Group>,
+    pub first: Option<StoredGroup>,
     /// The first group's index.
     index: u32,
     /// Whether the file names the crawler.
@@ -464,8 +466,8 @@ impl ChosenGroups<'_> {
     ///
     /// # Errors
     /// Returns an error if the policy is damaged.
-    pub fn all(mut self) -> Result<Vec<Group>, FormatError> {
-        let mut all: Vec<Group> = self.first.into_iter().collect();
+    pub fn all(mut self) -> Result<Vec<StoredGroup>, FormatError> {
+        let mut all: Vec<StoredGroup> = self.first.into_iter().collect();
         while self.has_more() {
             all.push(self.policy.group(self.policy.group_index(self.next))?);
             self.next += 1;
@@ -558,7 +560,7 @@ mod tests {
 
     #[test]
     fn verify_rejects_inconsistent_policies() {
-        let group = Group { ruleset: 0, lines: NONE };
+        let group = StoredGroup { ruleset: 0, lines: NONE };
         let whole = PolicyDraft {
             tokens: vec![(1, 0), (4, 0), (4, 1)],
             default_group: Some(2),

@@ -8,7 +8,7 @@
 mod write;
 
 #[cfg(feature = "write")]
-pub(super) use self::write::{PoolWriter, Records, write_pool};
+pub(super) use self::write::{EncodedRecords, PoolWriter, write_pool};
 use super::FormatError;
 use super::container::Section;
 
@@ -25,8 +25,8 @@ pub(super) fn verify_pool<'a>(
     unit: usize,
     steps: &mut u64,
     mut reencode: impl FnMut(&'a [u8], &mut Vec<u8>) -> Result<(), FormatError>,
-) -> Result<References, FormatError> {
-    let mut references = References::new(section, bytes.len() / unit, unit);
+) -> Result<PoolReferences, FormatError> {
+    let mut references = PoolReferences::new(section, bytes.len() / unit, unit);
     let mut written = Vec::new();
     let mut last: &[u8] = &[];
     let mut at = 0;
@@ -50,23 +50,23 @@ pub(super) fn verify_pool<'a>(
 }
 
 /// The addresses in a section at which records begin, and whether they are referenced. Two bits per unit.
-pub(crate) struct References {
+pub(crate) struct PoolReferences {
     section: Section,
     unit: usize,
     starts: Vec<u64>,
     used: Vec<u64>,
 }
 
-impl References {
+impl PoolReferences {
     /// Creates the references for a section with this many units and no records yet.
-    pub fn new(section: Section, units: usize, unit: usize) -> References {
+    pub fn new(section: Section, units: usize, unit: usize) -> PoolReferences {
         let words = units.div_ceil(64);
-        References { section, unit, starts: vec![0; words], used: vec![0; words] }
+        PoolReferences { section, unit, starts: vec![0; words], used: vec![0; words] }
     }
 
     /// Creates the references for a section in which each number below `count` is valid.
-    pub fn all(section: Section, count: usize) -> References {
-        let mut references = References::new(section, count, 1);
+    pub fn all(section: Section, count: usize) -> PoolReferences {
+        let mut references = PoolReferences::new(section, count, 1);
         (0..count).for_each(|number| references.add(number));
         references
     }

@@ -26,7 +26,7 @@ const BY_TIME: u32 = 8;
 
 /// The protocol interpretation that a set was compiled with, and its reference time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading<'a> {
+pub struct Interpretation<'a> {
     /// The dialect's name.
     pub dialect: &'a str,
     /// The fetch profile's name.
@@ -44,7 +44,7 @@ pub struct Reading<'a> {
     pub by_time: bool,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Interpretation<'a> {
     /// Writes the section.
     pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
         for name in [self.dialect, self.profile] {
@@ -73,14 +73,13 @@ impl<'a> Reading<'a> {
 
     /// Proves that the section is canonical.
     pub(crate) fn verify(section: &'a [u8]) -> Result<(), FormatError> {
-        match Reading::read(section)?.write() {
+        match Interpretation::read(section)?.write() {
             Ok(written) if written == section => Ok(()),
             _ => Err(FormatError::new(Section::Reading.name(), "the only encoding of its content", "another encoding")),
         }
     }
 
-    /// Reads the section.
-    pub(crate) fn read(section: &'a [u8]) -> Result<Reading<'a>, FormatError> {
+    pub(crate) fn read(section: &'a [u8]) -> Result<Interpretation<'a>, FormatError> {
         let short = || {
             let found = format!("{} bytes", section.len());
             FormatError::new(Section::Reading.name(), format!("at least {FIXED_BYTES} bytes and the names"), found)
@@ -97,7 +96,7 @@ impl<'a> Reading<'a> {
                 FormatError::at(Section::Reading, at, "a name in UTF-8", format!("\"{}\"", bytes.escape_ascii()))
             })
         };
-        Ok(Reading {
+        Ok(Interpretation {
             dialect: name(FIXED_BYTES, dialect_end)?,
             profile: name(dialect_end, dialect_end + profile_len)?,
             at: optional(0, HAS_AT)?,
@@ -121,7 +120,7 @@ impl<'a> Reading<'a> {
 mod tests {
     use super::*;
 
-    const READING: Reading<'_> = Reading {
+    const READING: Interpretation<'_> = Interpretation {
         dialect: "d",
         profile: "profile",
         at: Some(-5),
@@ -133,22 +132,23 @@ mod tests {
 
     #[test]
     fn readings_round_trip_and_have_one_encoding() {
-        for reading in [READING, Reading { at: None, freshness: None, max_age_cap: Some(1), by_time: true, ..READING }]
+        for reading in
+            [READING, Interpretation { at: None, freshness: None, max_age_cap: Some(1), by_time: true, ..READING }]
         {
             let written = reading.write().unwrap();
-            assert_eq!(Reading::read(&written), Ok(reading));
+            assert_eq!(Interpretation::read(&written), Ok(reading));
             for at in 0..written.len() {
                 let mut other = written.clone();
                 other[at] ^= 0x80;
-                assert!(Reading::verify(&other).is_err() || Reading::read(&other) != Ok(reading), "{at}");
+                assert!(Interpretation::verify(&other).is_err() || Interpretation::read(&other) != Ok(reading), "{at}");
             }
-            assert!(Reading::verify(&written[..written.len() - 1]).is_err());
-            Reading::verify(&written).unwrap();
+            assert!(Interpretation::verify(&written[..written.len() - 1]).is_err());
+            Interpretation::verify(&written).unwrap();
         }
-        let absent_but_set = Reading { at: None, ..READING };
+        let absent_but_set = Interpretation { at: None, ..READING };
         let mut written = absent_but_set.write().unwrap();
         written[0] = 1;
-        assert!(Reading::verify(&written).is_err());
+        assert!(Interpretation::verify(&written).is_err());
     }
 
     #[test]
@@ -157,17 +157,17 @@ mod tests {
             [(MAX_READING_NAME_BYTES - 1, true), (MAX_READING_NAME_BYTES, true), (MAX_READING_NAME_BYTES + 1, false)]
         {
             let name = "n".repeat(len);
-            assert_eq!(Reading { dialect: &name, ..READING }.write().is_ok(), fits, "{len}");
+            assert_eq!(Interpretation { dialect: &name, ..READING }.write().is_ok(), fits, "{len}");
         }
     }
 
     #[test]
     fn max_age_applies_up_to_the_cap_and_the_profile_otherwise() {
         assert_eq!(READING.fresh_until(100, Some(5)), Some(86_500));
-        let capped = Reading { max_age_cap: Some(60), ..READING };
+        let capped = Interpretation { max_age_cap: Some(60), ..READING };
         assert_eq!(capped.fresh_until(100, Some(59)), Some(159));
         assert_eq!(capped.fresh_until(100, Some(61)), Some(160));
         assert_eq!(capped.fresh_until(100, None), Some(86_500));
-        assert_eq!(Reading { freshness: None, ..capped }.fresh_until(100, Some(1)), None);
+        assert_eq!(Interpretation { freshness: None, ..capped }.fresh_until(100, Some(1)), None);
     }
 }

@@ -15,7 +15,7 @@ use super::automaton::{Corrupt, corrupt, without_fingerprints};
 use super::container::Section;
 use super::fingerprints::{FingerprintPool, resolved};
 use super::patches::{apply, base_of, patches_of};
-use super::pool::References;
+use super::pool::PoolReferences;
 use super::{FormatError, NONE, TooLarge, fit, u64_at};
 use crate::platform::prefetch;
 
@@ -46,7 +46,7 @@ const PAYLOAD_PATCHES: u64 = 1;
 ///
 /// Writing and verifying both pass every ruleset to it in order, so they arrive at the same forms.
 #[derive(Default)]
-struct Packer {
+struct RulesetPacker {
     /// Number of rulesets packed so far.
     count: u32,
     /// The last ruleset that was stored whole, without fingerprints, and its number.
@@ -56,16 +56,16 @@ struct Packer {
 }
 
 /// A ruleset's stored form.
-enum Packed<'p> {
+enum PackedRuleset<'p> {
     /// Whole, without fingerprints.
     Whole(&'p [u8]),
     /// A patch record.
     Patches(Vec<u8>),
 }
 
-impl Packer {
+impl RulesetPacker {
     /// Returns the next automaton's stored form, and adds its fingerprints to the pool.
-    fn pack(&mut self, automaton: &[u8], pool: &mut FingerprintPool) -> Result<Packed<'_>, TooLarge> {
+    fn pack(&mut self, automaton: &[u8], pool: &mut FingerprintPool) -> Result<PackedRuleset<'_>, TooLarge> {
         // The compiler only creates valid automata. Anything else is stored unchanged, and rejected when it is read.
         let (rest, fingerprints) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
         self.packed.clear();
@@ -76,11 +76,11 @@ impl Packer {
         let number = self.count;
         self.count += 1;
         if let Some(record) = patches_of(self.base_number, &self.base, &self.packed) {
-            return Ok(Packed::Patches(record));
+            return Ok(PackedRuleset::Patches(record));
         }
         self.base_number = number;
         std::mem::swap(&mut self.base, &mut self.packed);
-        Ok(Packed::Whole(&self.base))
+        Ok(PackedRuleset::Whole(&self.base))
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> StoredRuleset<'a> {
 }
 
 /// A ruleset's stored bytes and payload kind.
-pub(crate) type Record<'a> = (&'a [u8], u64);
+pub(crate) type StoredRecord<'a> = (&'a [u8], u64);
 
 /// The rulesets in a set.
 #[derive(Clone, Copy)]
@@ -191,7 +191,7 @@ impl<'a> Rulesets<'a> {
     /// Returns a record's ruleset, or `None` if this version does not know its payload kind or there is no ruleset to
     /// patch.
     #[inline(always)]
-    pub(crate) fn read(&self, record: Record<'a>) -> Option<StoredRuleset<'a>> {
+    pub(crate) fn read(&self, record: StoredRecord<'a>) -> Option<StoredRuleset<'a>> {
         match record {
             (bytes, PAYLOAD_RULES) => Some(StoredRuleset { bytes, patches: &[], fingerprints: self.fingerprints }),
             (record, PAYLOAD_PATCHES) => self.patched(record),
@@ -209,7 +209,7 @@ impl<'a> Rulesets<'a> {
 
     /// Returns a ruleset's stored bytes and payload kind.
     #[inline(always)]
-    fn record(&self, ruleset: u32) -> Option<Record<'a>> {
+    fn record(&self, ruleset: u32) -> Option<StoredRecord<'a>> {
         let at = ruleset as usize * ENTRY_BYTES;
         let offset = |entry: u64| usize::try_from(entry & (MAX_RULESETS_BYTES - 1)).ok();
         let start = if ruleset == 0 { 0 } else { offset(u64_at(self.index, at - ENTRY_BYTES)?)? };
@@ -233,7 +233,7 @@ impl<'a> Rulesets<'a> {
     ///
     /// Waits for the index entry, and prefetches the record's first bytes, which usually include its trie's root.
     #[inline]
-    pub(crate) fn prefetch(&self, ruleset: u32) -> Option<Record<'a>> {
+    pub(crate) fn prefetch(&self, ruleset: u32) -> Option<StoredRecord<'a>> {
         let record = self.record(ruleset)?;
         for line in 0..FIRST_LINES {
             prefetch(record.0, line * CACHE_LINE_BYTES);
@@ -258,13 +258,13 @@ impl<'a> Rulesets<'a> {
     }
 
     /// Proves that the sections are canonical, without checking the automata themselves.
-    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<PoolReferences, FormatError> {
         if self.index.len() % ENTRY_BYTES != 0 {
             let found = format!("{} bytes", self.index.len());
             return Err(FormatError::new(Section::Index.name(), "entries of 8 bytes", found));
         }
         let (mut end, mut last) = (0, Cow::Borrowed(&[][..]));
-        let (mut packer, mut pool) = (Packer::default(), FingerprintPool::default());
+        let (mut packer, mut pool) = (RulesetPacker::default(), FingerprintPool::default());
         for number in 0..self.index.len() / ENTRY_BYTES {
             let number = fit("rulesets", number, u64::from(NONE) - 1).map_err(|_| self.missing(NONE))?;
             let (record, _) = self.record(number).ok_or_else(|| self.missing(number))?;
@@ -276,8 +276,8 @@ impl<'a> Rulesets<'a> {
                 return Err(FormatError::at(Section::Rulesets, end, expected, "another order"));
             }
             let is_packed = match packer.pack(&automaton, &mut pool) {
-                Ok(Packed::Whole(bytes)) => !stored.is_patched() && record == bytes,
-                Ok(Packed::Patches(patches)) => stored.is_patched() && record == patches,
+                Ok(PackedRuleset::Whole(bytes)) => !stored.is_patched() && record == bytes,
+                Ok(PackedRuleset::Patches(patches)) => stored.is_patched() && record == patches,
                 Err(_) => false,
             };
             if !is_packed {
@@ -295,6 +295,6 @@ impl<'a> Rulesets<'a> {
             let expected = "the rulesets' fingerprints, in order of first use";
             return Err(FormatError::new(Section::Prints.name(), expected, "others"));
         }
-        Ok(References::all(Section::Rulesets, self.index.len() / ENTRY_BYTES))
+        Ok(PoolReferences::all(Section::Rulesets, self.index.len() / ENTRY_BYTES))
     }
 }

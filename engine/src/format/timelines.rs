@@ -20,7 +20,7 @@ pub const BEFORE_ALL_TIMES: i64 = i64::MIN;
 
 /// A period in which one policy is active. It lasts until the timeline's next span begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Span {
+pub struct StoredSpan {
     /// The first second, since 1970; [`BEFORE_ALL_TIMES`] for a capture without a time.
     pub begin: i64,
     /// The policy's address.
@@ -33,7 +33,7 @@ pub struct Timeline {
     /// The captures sorted by time, with distinct times. The first may lack a time.
     pub captures: Vec<CaptureRecord>,
     /// The spans in order. The origin is unknown before the first one.
-    pub spans: Vec<Span>,
+    pub spans: Vec<StoredSpan>,
 }
 
 impl Timeline {
@@ -120,9 +120,9 @@ impl Timeline {
 
     /// Returns the timeline at the start of these bytes.
     pub(super) fn read(bytes: &[u8]) -> Option<Timeline> {
-        let Parts { begins, policies, captures } = Parts::of(bytes)?;
+        let TimelineParts { begins, policies, captures } = TimelineParts::of(bytes)?;
         let spans = begins.chunks_exact(BEGIN_BYTES).zip(policies.chunks_exact(POLICY_BYTES));
-        let span = |(begin, policy)| Some(Span { begin: u64_at(begin, 0)? as i64, policy: u32_at(policy, 0)? });
+        let span = |(begin, policy)| Some(StoredSpan { begin: u64_at(begin, 0)? as i64, policy: u32_at(policy, 0)? });
         let (captures, _) = as_chunks::<CAPTURE_BYTES, u8>(captures);
         Some(Timeline {
             captures: captures.iter().map(CaptureRecord::read).collect::<Option<_>>()?,
@@ -137,19 +137,19 @@ fn begin_of(capture: &CaptureRecord) -> i64 {
 }
 
 /// A record's parts.
-struct Parts<'a> {
+struct TimelineParts<'a> {
     begins: &'a [u8],
     policies: &'a [u8],
     captures: &'a [u8],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> TimelineParts<'a> {
     /// Splits the record at the start of these bytes.
-    fn of(bytes: &'a [u8]) -> Option<Parts<'a>> {
+    fn of(bytes: &'a [u8]) -> Option<TimelineParts<'a>> {
         let (captures, spans) = (u32_at(bytes, 0)? as usize, u32_at(bytes, 4)? as usize);
         let (begins, rest) = bytes.get(COUNT_BYTES..)?.split_at_checked(spans.checked_mul(BEGIN_BYTES)?)?;
         let (policies, rest) = rest.split_at_checked(spans.checked_mul(POLICY_BYTES)?)?;
-        Some(Parts { begins, policies, captures: rest.get(..captures.checked_mul(CAPTURE_BYTES)?)? })
+        Some(TimelineParts { begins, policies, captures: rest.get(..captures.checked_mul(CAPTURE_BYTES)?)? })
     }
 }
 
@@ -158,7 +158,7 @@ impl<'a> Parts<'a> {
 ///
 /// Binary search.
 pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
-    let Parts { begins, policies, .. } = Parts::of(bytes)?;
+    let TimelineParts { begins, policies, .. } = TimelineParts::of(bytes)?;
     let (begins, _) = as_chunks::<BEGIN_BYTES, u8>(begins);
     let after = begins.partition_point(|begin| i64::from_le_bytes(*begin) <= time);
     let Some(place) = after.checked_sub(1) else { return Some(None) };
@@ -177,7 +177,7 @@ pub(super) fn deciding_time<E>(
     until: Option<i64>,
     has_ended: impl FnOnce() -> Result<bool, E>,
 ) -> Result<Option<Option<i64>>, E> {
-    let Some(Parts { captures, .. }) = Parts::of(bytes) else { return Ok(None) };
+    let Some(TimelineParts { captures, .. }) = TimelineParts::of(bytes) else { return Ok(None) };
     let (mut captures, _) = as_chunks::<CAPTURE_BYTES, u8>(captures);
     if let Some(until) = until {
         let later = captures.partition_point(|capture| time_of(capture).is_none_or(|fetched| fetched <= until));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn timeline<const C: usize, const S: usize>(captures: [CaptureRecord; C], spans: [(i64, u32); S]) -> Timeline {
-        let spans = spans.map(|(begin, policy)| Span { begin, policy });
+        let spans = spans.map(|(begin, policy)| StoredSpan { begin, policy });
         Timeline { captures: captures.to_vec(), spans: spans.to_vec() }
     }
 

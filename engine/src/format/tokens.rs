@@ -8,7 +8,7 @@ mod write;
 #[cfg(feature = "write")]
 pub(super) use self::write::write_tokens;
 use super::container::Section;
-use super::pool::References;
+use super::pool::PoolReferences;
 use super::{FormatError, NONE, u64_at};
 
 /// Maximum number of product tokens in a set.
@@ -64,7 +64,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Proves that the section is canonical.
-    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<PoolReferences, FormatError> {
         let count = self.count()?;
         let mut last = None;
         let mut end = if self.0.is_empty() { 0 } else { NUMBER_BYTES * (1 + count as usize) };
@@ -86,7 +86,7 @@ impl<'a> Tokens<'a> {
         if end != self.0.len() {
             return Err(self.error(end, "the end of the section", format!("{} more bytes", self.0.len() - end)));
         }
-        Ok(References::all(Section::Tokens, count as usize))
+        Ok(PoolReferences::all(Section::Tokens, count as usize))
     }
 
     /// Returns the numbers of all tokens that contain this name, in any letter case; none for an empty name.

@@ -14,7 +14,7 @@ mod write;
 #[cfg(feature = "write")]
 pub use self::write::{Labels, UsageDraft};
 use super::container::Section;
-use super::pool::{References, verify_pool};
+use super::pool::{PoolReferences, verify_pool};
 use super::{FormatError, NONE, u16_at, u32_at};
 use crate::verdict::Preference;
 
@@ -60,7 +60,7 @@ impl<'a> Usages<'a> {
     }
 
     /// Proves that the section is canonical.
-    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<PoolReferences, FormatError> {
         verify_pool(Section::Usages, self.0, UNIT, steps, |bytes, out| {
             let view = UsageView::read(bytes).ok_or_else(|| damaged("a record of usage rules", "other bytes"))?;
             view.verify()?;

@@ -169,7 +169,6 @@ mod tests {
         }
     }
 
-    /// An implementation of [`scan_url`].
     type Scan = fn(&[u8]) -> Option<UrlScan>;
 
     /// Returns every vector scan that the processor supports, by name.

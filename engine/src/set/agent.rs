@@ -9,12 +9,12 @@ use crate::format::tokens::{NameMatching, Tokens};
 /// A crawler that no robots.txt in the set names is assigned the default groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    names: Names,
+    names: TokenChain,
 }
 
 /// The numbers of the product tokens that a crawler obeys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Names {
+enum TokenChain {
     /// One product token, then the default group.
     One(Option<u32>),
     /// The groups for the first step that a file names, as in [`PolicyView::for_steps`].
@@ -42,10 +42,10 @@ impl Agent {
             }
         }
         let names = match *steps {
-            _ if tokens.is_empty() && !honors_default_group => Names::Free,
-            [] if honors_default_group => Names::One(None),
-            [ref step] if honors_default_group && step.len() == 1 => Names::One(Some(step[0])),
-            _ => Names::Steps { steps: steps.into(), honors_default_group },
+            _ if tokens.is_empty() && !honors_default_group => TokenChain::Free,
+            [] if honors_default_group => TokenChain::One(None),
+            [ref step] if honors_default_group && step.len() == 1 => TokenChain::One(Some(step[0])),
+            _ => TokenChain::Steps { steps: steps.into(), honors_default_group },
         };
         Ok(Agent { names })
     }
@@ -54,40 +54,40 @@ impl Agent {
     #[must_use]
     pub fn is_named(&self) -> bool {
         match &self.names {
-            Names::One(number) => number.is_some(),
-            Names::Steps { steps, .. } => !steps.is_empty(),
-            Names::Free => false,
+            TokenChain::One(number) => number.is_some(),
+            TokenChain::Steps { steps, .. } => !steps.is_empty(),
+            TokenChain::Free => false,
         }
     }
 
     /// Returns whether the crawler obeys the default group of a file that names none of its product tokens.
     #[must_use]
     pub fn honors_default_group(&self) -> bool {
-        !matches!(self.names, Names::Steps { honors_default_group: false, .. } | Names::Free)
+        !matches!(self.names, TokenChain::Steps { honors_default_group: false, .. } | TokenChain::Free)
     }
 
     /// Iterates over the numbers of all product tokens that the crawler obeys. If a file names none of them, the
     /// crawler gets the default group if it honors it, and otherwise no group.
     pub(super) fn token_numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let (one, steps) = match &self.names {
-            Names::One(number) => (*number, &[][..]),
-            Names::Steps { steps, .. } => (None, &steps[..]),
-            Names::Free => (None, &[][..]),
+            TokenChain::One(number) => (*number, &[][..]),
+            TokenChain::Steps { steps, .. } => (None, &steps[..]),
+            TokenChain::Free => (None, &[][..]),
         };
         one.into_iter().chain(steps.iter().flatten().copied())
     }
 
     /// Returns whether the crawler obeys no robots.txt at all.
     pub(super) fn is_free(&self) -> bool {
-        self.names == Names::Free
+        self.names == TokenChain::Free
     }
 
     #[inline(always)]
     pub(super) fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<ChosenGroups<'p>, FormatError> {
         match &self.names {
-            Names::One(number) => policy.for_token(*number),
-            Names::Steps { steps, honors_default_group } => policy.for_steps(steps, *honors_default_group),
-            Names::Free => policy.for_steps(&[], false),
+            TokenChain::One(number) => policy.for_token(*number),
+            TokenChain::Steps { steps, honors_default_group } => policy.for_steps(steps, *honors_default_group),
+            TokenChain::Free => policy.for_steps(&[], false),
         }
     }
 }

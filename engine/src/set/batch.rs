@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::{Agent, Policy, Set};
 use crate::automaton::Ruleset;
 use crate::format::policies::PolicyView;
-use crate::format::rulesets::{MAX_PATCHED_BYTES, Record};
+use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRecord};
 use crate::format::{FormatError, NONE};
 use crate::host;
 use crate::url::{self, Origin, Path, Scheme, UrlRef, path_at_any_origin};
@@ -64,7 +64,6 @@ struct Batch<'s, 'u> {
     states: [LookupState; BATCH_URLS],
     origins: [Origin<'u>; BATCH_URLS],
     paths: [Path<'u>; BATCH_URLS],
-    /// Origin hashes.
     hashes: [u64; BATCH_URLS],
     /// Probable record positions, by hash.
     expected: [Option<usize>; BATCH_URLS],
@@ -75,7 +74,7 @@ struct Batch<'s, 'u> {
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     rulesets: [u32; BATCH_URLS],
     /// The rulesets that decide alone.
-    stored: [Option<Record<'s>>; BATCH_URLS],
+    stored: [Option<StoredRecord<'s>>; BATCH_URLS],
     /// With several agents, the range of the policy's entries in [`Columns`]: start and end.
     chosen: [(u32, u32); BATCH_URLS],
 }
@@ -106,7 +105,7 @@ pub(super) struct KnownUrl<'s, 'u> {
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     ruleset: u32,
     /// The ruleset with that number.
-    stored: Option<Record<'s>>,
+    stored: Option<StoredRecord<'s>>,
     /// With several agents, the range of the policy's entries in [`Columns`]: start and end.
     chosen: (u32, u32),
     pub(super) path: Path<'u>,

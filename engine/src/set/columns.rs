@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::policy::ruleset_at;
 use super::{Agent, Policy};
 use crate::format::FormatError;
-use crate::format::policies::{Group, PolicyView};
+use crate::format::policies::{PolicyView, StoredGroup};
 use crate::format::rulesets::MAX_PATCHED_BYTES;
 use crate::url::Path;
 use crate::verdict::Verdict;
@@ -40,7 +40,7 @@ struct AgentGroup {
     /// The agent's index, or [`REST`] for all agents without an entry of their own.
     agent: u32,
     /// The first group, if there is any.
-    group: Option<Group>,
+    group: Option<StoredGroup>,
     /// Whether other groups decide together with it.
     has_more: bool,
 }

@@ -27,11 +27,11 @@ use crate::format::container::{Container, Section};
 use crate::format::crawlers::{Crawlers, ResolvedCrawler};
 use crate::format::directives::OtherDirectives;
 #[cfg(feature = "write")]
-use crate::format::draft::{ReadBack, SetDraft, Tables};
+use crate::format::draft::{SetDraft, SetTables};
 use crate::format::lines::Lines;
 use crate::format::origins::{OriginIter, OriginRecord, Origins};
 use crate::format::policies::Policies;
-use crate::format::reading::Reading;
+use crate::format::reading::Interpretation;
 use crate::format::rulesets::Rulesets;
 use crate::format::tokens::{NameMatching, Tokens};
 use crate::format::usages::Usages;
@@ -80,7 +80,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
         let mut set = Set { data, container, normal_form, name_matching, by_time: false };
-        Reading::verify(set.section(Section::Reading))?;
+        Interpretation::verify(set.section(Section::Reading))?;
         set.by_time = set.read_reading()?.by_time;
         Ok(set)
     }
@@ -90,15 +90,15 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.container.section(self.data.as_ref(), section)
     }
 
-    fn read_reading(&self) -> Result<Reading<'_>, FormatError> {
-        Reading::read(self.section(Section::Reading))
+    fn read_reading(&self) -> Result<Interpretation<'_>, FormatError> {
+        Interpretation::read(self.section(Section::Reading))
     }
 
     /// Returns the dialect, fetch profile and time that the set was compiled for.
     #[must_use]
-    pub fn reading(&self) -> Reading<'_> {
+    pub fn reading(&self) -> Interpretation<'_> {
         // Opening the set has already read this. If the file has shrunk since then, the next decision reports it.
-        self.read_reading().unwrap_or(Reading {
+        self.read_reading().unwrap_or(Interpretation {
             dialect: "",
             profile: "",
             at: None,
@@ -254,13 +254,12 @@ impl<D: AsRef<[u8]>> Set<D> {
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
         self.crawlers().to_table()?;
         let (reading, crawlers) = (self.read_reading()?, self.section(Section::Crawlers));
-        ReadBack::read(self.container.header(), reading, crawlers, self.tables())
+        SetDraft::read(self.container.header(), reading, crawlers, self.tables())
     }
 
-    /// Returns the set's tables.
     #[cfg(feature = "write")]
-    pub(crate) fn tables(&self) -> Tables<'_> {
-        Tables {
+    pub(crate) fn tables(&self) -> SetTables<'_> {
+        SetTables {
             tokens: self.tokens(),
             origins: self.origin_table(),
             captures: self.captures(),

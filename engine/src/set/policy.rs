@@ -1,12 +1,11 @@
 //! An origin's policy: which rules apply to which crawler, and what they decide.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use crate::automaton::{Ruleset, RulesetRule};
 use crate::format::automaton::kind_of;
 use crate::format::lines::Lines;
-use crate::format::policies::{Group, PolicyView};
+use crate::format::policies::{PolicyView, StoredGroup};
 use crate::format::rulesets::Rulesets;
 use crate::format::usages::Usages;
 use crate::format::{FormatError, NONE};
@@ -38,28 +37,11 @@ pub enum GroupKind {
     None,
 }
 
-impl GroupKind {
-    /// Every kind, in declaration order.
-    pub const ALL: [GroupKind; 3] = [GroupKind::Named, GroupKind::Default, GroupKind::None];
-
-    /// Returns the name used in output.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            GroupKind::Named => "named",
-            GroupKind::Default => "default",
-            GroupKind::None => "none",
-        }
-    }
-}
-
-crate::words!(GroupKind, "a kind of group", GroupKind::ALL, GroupKind::as_str);
-
-impl fmt::Display for GroupKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::words!(GroupKind, "a kind of group", as_str {
+    Named => "named",
+    Default => "default",
+    None => "none",
+});
 
 /// A group in a robots.txt.
 #[derive(Clone)]
@@ -269,7 +251,7 @@ impl<'a> Policy<'a> {
 
     /// Decides by several groups together, for a path in normal form. Compares the groups' best rules by joint rank,
     /// then by line.
-    pub(super) fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {
+    pub(super) fn explain_together(&self, groups: Vec<StoredGroup>, path: &[u8]) -> Result<Explanation, FormatError> {
         let alone = groups.len() == 1;
         let mut best: [Option<(u32, Rule)>; 2] = [None, None];
         let mut empty: Option<Rule> = None;
@@ -340,13 +322,12 @@ impl<'a> Policy<'a> {
     }
 
     #[inline]
-    pub(super) fn rules(&self, group: Group) -> Result<Rules<'a>, FormatError> {
+    pub(super) fn rules(&self, group: StoredGroup) -> Result<Rules<'a>, FormatError> {
         let ruleset = ruleset_at(self.rulesets, group.ruleset)?;
         Ok(Rules { ruleset, number: group.ruleset, lines: self.lines, lines_at: group.lines })
     }
 }
 
-/// Returns the ruleset with a number.
 #[inline(always)]
 pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<'_>, FormatError> {
     Ok(Ruleset::stored(rulesets.get(number)?)?)
@@ -372,7 +353,6 @@ impl Rules<'_> {
         self.lines_at != NONE
     }
 
-    /// Returns the rule with this rank in the ruleset.
     fn rule(&self, rank: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
         let line = match self.lines.get(self.lines_at)? {
             Some(lines) => lines.get(rank / 2).ok_or_else(|| {

@@ -5,8 +5,8 @@ use crate::format::captures::{Captures, StoredCaptures};
 use crate::format::directives::{DirectiveList, OtherDirectives};
 use crate::format::histories::CaptureHistory;
 use crate::format::origins::OriginRecord;
-use crate::format::reading::Reading;
-use crate::format::timelines::{BEFORE_ALL_TIMES, Span, Timeline};
+use crate::format::reading::Interpretation;
+use crate::format::timelines::{BEFORE_ALL_TIMES, StoredSpan, Timeline};
 use crate::set::Set;
 use crate::set::policy::Policy;
 use crate::verdict::{Cause, PolicySource};
@@ -84,10 +84,10 @@ impl<'a> Site<'a> {
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    pub fn spans(&self) -> Result<Vec<Span>, FormatError> {
+    pub fn spans(&self) -> Result<Vec<StoredSpan>, FormatError> {
         Ok(match self.stored()? {
             Some(StoredCaptures::Timeline(timeline)) => timeline.spans,
-            None if self.captures.by_time => vec![Span { begin: BEFORE_ALL_TIMES, policy: self.record.policy }],
+            None if self.captures.by_time => vec![StoredSpan { begin: BEFORE_ALL_TIMES, policy: self.record.policy }],
             _ => Vec::new(),
         })
     }
@@ -112,7 +112,7 @@ impl<'a> Site<'a> {
     /// Returns an error if the set is damaged.
     pub fn stale_at(&self) -> Result<Option<i64>, FormatError> {
         let Some(captures) = self.captures()? else { return Ok(None) };
-        Ok(captures.stale_at(&Reading::read(self.reading)?))
+        Ok(captures.stale_at(&Interpretation::read(self.reading)?))
     }
 
     /// Returns the last second (since 1970) at which the policy holds without another fetch.
@@ -123,7 +123,7 @@ impl<'a> Site<'a> {
     /// Returns an error if the set is damaged.
     pub fn expires_at(&self) -> Result<Option<i64>, FormatError> {
         let Some(captures) = self.captures()? else { return Ok(None) };
-        Ok(captures.expires_at(&Reading::read(self.reading)?))
+        Ok(captures.expires_at(&Interpretation::read(self.reading)?))
     }
 }
 

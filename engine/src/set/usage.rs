@@ -230,7 +230,7 @@ impl<'a> Policy<'a> {
 }
 
 /// A group's answer to a question.
-enum Plan<'a> {
+enum UsagePlan<'a> {
     /// The same for every path.
     Fixed,
     /// Depends on the path. Where no rule matches, the fixed answer applies.
@@ -239,33 +239,33 @@ enum Plan<'a> {
     Together,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> UsagePlan<'a> {
     /// Returns the plan for an agent, and adds the answer for paths that no rule matches to `fixed`.
     fn of(
         policy: &Policy<'a>,
         agent: &Agent,
         query: &UsageQuery,
         fixed: &mut [Preference],
-    ) -> Result<Plan<'a>, FormatError> {
+    ) -> Result<UsagePlan<'a>, FormatError> {
         if !policy.view.has_usages() || agent.is_free() {
-            return Ok(Plan::Fixed);
+            return Ok(UsagePlan::Fixed);
         }
         let groups = agent.groups(&policy.view)?;
         if groups.has_more() {
-            return Ok(Plan::Together);
+            return Ok(UsagePlan::Together);
         }
         let group = groups.usages().next();
         let Some((view, rules)) = group.map(|group| policy.usage_rules(group)).transpose()?.flatten() else {
-            return Ok(Plan::Fixed);
+            return Ok(UsagePlan::Fixed);
         };
         query.combine_signals(view, fixed)?;
         if !query.reads_usage {
-            return Ok(Plan::Fixed);
+            return Ok(UsagePlan::Fixed);
         }
         if let Some(base) = view.base()? {
             query.combine(base, |category| &category.usage, fixed)?;
         }
-        Ok(rules.map_or(Plan::Fixed, Plan::ByPath))
+        Ok(rules.map_or(UsagePlan::Fixed, UsagePlan::ByPath))
     }
 }
 
@@ -274,7 +274,7 @@ struct UsagePlans<'a, 'q> {
     agents: &'q [Agent],
     query: &'q UsageQuery,
     policy: Option<Policy<'a>>,
-    plans: Vec<Plan<'a>>,
+    plans: Vec<UsagePlan<'a>>,
     /// The answers for paths that no rule matches, for one agent after another.
     fixed: Vec<Preference>,
 }
@@ -293,7 +293,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         self.fixed.fill(Preference::Unknown);
         let query = self.query;
         for (agent, answer) in self.agents.iter().zip(self.fixed.chunks_mut(query.len().max(1))) {
-            self.plans.push(Plan::of(&policy, agent, query, answer)?);
+            self.plans.push(UsagePlan::of(&policy, agent, query, answer)?);
         }
         self.policy = Some(policy);
         Ok(())
@@ -335,9 +335,9 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
             match (verdict, plan) {
                 (Verdict::Disallow, _) => fill(answer, Preference::NotApplicable),
                 (Verdict::Unknown | Verdict::Invalid, _) => fill(answer, Preference::Unknown),
-                (Verdict::Allow, Plan::Fixed) => copy(fixed, answer),
-                (Verdict::Allow, Plan::Together) => policy.usage_together(agent, path, self.query, answer)?,
-                (Verdict::Allow, Plan::ByPath(rules)) => {
+                (Verdict::Allow, UsagePlan::Fixed) => copy(fixed, answer),
+                (Verdict::Allow, UsagePlan::Together) => policy.usage_together(agent, path, self.query, answer)?,
+                (Verdict::Allow, UsagePlan::ByPath(rules)) => {
                     let best = rules.ruleset.best_in(room, path)?;
                     if best == NO_RANKS {
                         copy(fixed, answer);

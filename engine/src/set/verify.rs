@@ -9,7 +9,7 @@ use crate::format::automaton::MAX_PASSES;
 use crate::format::container::Section;
 use crate::format::origins::OriginRecord;
 use crate::format::policies::{PolicyView, UsageGroup};
-use crate::format::reading::Reading;
+use crate::format::reading::Interpretation;
 use crate::format::timelines::BEFORE_ALL_TIMES;
 use crate::format::usages::MAX_TIED_PATTERNS;
 use crate::format::{FormatError, NONE};
@@ -20,10 +20,10 @@ use crate::verdict::{PolicySource, RuleKind};
 ///
 /// Units are independent: several threads can process them in any order, or at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifyPart(Part);
+pub struct VerifyPart(VerifyStep);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum VerifyStep {
     /// The bytes between the sections.
     Gaps,
     /// A section's checksum.
@@ -31,7 +31,7 @@ enum Part {
     /// The automata in a range of rulesets.
     Automata(Range<u32>),
     /// All tables and the references between them.
-    Tables,
+    SetTables,
 }
 
 /// Number of rulesets in a unit of work.
@@ -73,9 +73,10 @@ impl<D: AsRef<[u8]>> Set<D> {
     pub fn verify_parts(&self) -> Vec<VerifyPart> {
         let rulesets = self.rulesets().len();
         let starts = (0..rulesets).step_by(RULESETS_OF_PART as usize);
-        let automata = starts.map(|start| Part::Automata(start..start.saturating_add(RULESETS_OF_PART).min(rulesets)));
-        let before = std::iter::once(Part::Gaps).chain(Section::ALL.into_iter().map(Part::Checksum));
-        before.chain(automata).chain([Part::Tables]).map(VerifyPart).collect()
+        let automata =
+            starts.map(|start| VerifyStep::Automata(start..start.saturating_add(RULESETS_OF_PART).min(rulesets)));
+        let before = std::iter::once(VerifyStep::Gaps).chain(Section::ALL.into_iter().map(VerifyStep::Checksum));
+        before.chain(automata).chain([VerifyStep::SetTables]).map(VerifyPart).collect()
     }
 
     /// Processes a unit of work from [`Set::verify_parts`].
@@ -91,10 +92,10 @@ impl<D: AsRef<[u8]>> Set<D> {
     fn verify_part_counted(&self, part: &VerifyPart, steps: &mut u64) -> Result<(), FormatError> {
         let file = self.data.as_ref();
         match &part.0 {
-            Part::Gaps => self.container.verify_gaps(file),
-            Part::Checksum(section) => self.container.verify(file, *section),
-            Part::Automata(range) => self.verify_automata(range.clone(), steps),
-            Part::Tables => self.verify_tables(steps),
+            VerifyStep::Gaps => self.container.verify_gaps(file),
+            VerifyStep::Checksum(section) => self.container.verify(file, *section),
+            VerifyStep::Automata(range) => self.verify_automata(range.clone(), steps),
+            VerifyStep::SetTables => self.verify_tables(steps),
         }
     }
 
@@ -123,7 +124,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     fn verify_tables(&self, steps: &mut u64) -> Result<(), FormatError> {
-        Reading::verify(self.section(Section::Reading))?;
+        Interpretation::verify(self.section(Section::Reading))?;
         let reading = self.read_reading()?;
         self.crawlers().verify(steps)?;
         let mut tokens = self.tokens().verify(steps)?;

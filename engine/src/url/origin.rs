@@ -21,10 +21,13 @@ pub enum Scheme {
     Ftp = 2,
 }
 
-impl Scheme {
-    /// Every scheme, by number.
-    pub const ALL: [Scheme; 3] = [Scheme::Http, Scheme::Https, Scheme::Ftp];
+crate::named!(Scheme, "a scheme", as_str {
+    Http => "http",
+    Https => "https",
+    Ftp => "ftp",
+});
 
+impl Scheme {
     /// Returns the port for URLs of this scheme that do not name one.
     #[must_use]
     pub const fn default_port(self) -> u16 {
@@ -32,16 +35,6 @@ impl Scheme {
             Scheme::Http => 80,
             Scheme::Https => 443,
             Scheme::Ftp => 21,
-        }
-    }
-
-    /// Returns the scheme's name in lower case.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-            Scheme::Ftp => "ftp",
         }
     }
 
@@ -55,12 +48,6 @@ impl Scheme {
     #[must_use]
     pub fn from_number(number: u8) -> Option<Scheme> {
         Scheme::ALL.get(usize::from(number)).copied()
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -137,7 +137,6 @@ impl Parser {
         }
     }
 
-    /// Parses one capture.
     pub(super) fn parse_capture(&self, capture: &Capture) -> Parsed {
         self.parse([(vec![capture.origin.clone()], capture.facts())], capture.body.as_deref())
     }

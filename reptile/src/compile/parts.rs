@@ -91,7 +91,7 @@ impl Spool for TemporaryFile {
 
 /// The compiled parts. A separate thread may be compiling one more.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct CompiledParts {
     limit: Option<MemoryLimit>,
     compiled: Vec<MappedFile>,
     /// Whether a part was lost because of an error.
@@ -100,7 +100,7 @@ pub(super) struct Parts {
     in_progress: Option<JoinHandle<Result<MappedFile, Error>>>,
 }
 
-impl Parts {
+impl CompiledParts {
     /// Sets the limit. Without one, no parts are compiled.
     pub fn set_limit(&mut self, limit: MemoryLimit) {
         self.limit = Some(limit);
@@ -111,7 +111,7 @@ impl Parts {
     ///
     /// # Errors
     /// Returns the error of this part or the previous one. The set is incomplete after this, so that
-    /// [`Parts::finish`] fails too.
+    /// [`CompiledParts::finish`] fails too.
     pub fn split_off_full(&mut self, builder: &mut SetBuilder, strategy: Strategy) -> Result<(), Error> {
         let Some(limit) = self.limit.clone().filter(|limit| limit.is_reached(builder.held_bytes())) else {
             return Ok(());
@@ -171,7 +171,7 @@ impl Parts {
 }
 
 #[cfg(feature = "rayon")]
-impl Drop for Parts {
+impl Drop for CompiledParts {
     /// Waits for the thread. Its part is not used, so its errors do not matter.
     fn drop(&mut self) {
         let _ = self.in_progress.take().map(JoinHandle::join);

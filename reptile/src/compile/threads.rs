@@ -26,7 +26,6 @@ pub enum Progress {
 #[cfg(feature = "rayon")]
 const MIN_SHARED_BYTES: usize = 1 << 14;
 
-/// A callback for progress.
 pub(super) type OnProgress = dyn Fn(Progress) + Send + Sync;
 
 /// Runs on all threads with the feature `rayon`, otherwise on the caller's thread.

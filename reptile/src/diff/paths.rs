@@ -12,6 +12,7 @@ use reptile_engine::verdict::{Explanation, RuleKind, Verdict};
 
 use super::{Diff, OriginChange};
 use crate::error::{Error, ErrorKind};
+use crate::parallel::map_all;
 
 /// Maximum rows for one pair of policies. Further crawlers are only listed.
 pub const MAX_ROWS: usize = 1024;
@@ -74,7 +75,7 @@ pub struct PathDiff<'s> {
     sets: [&'s Set<&'s [u8]>; 2],
     reasoner: Reasoner,
     assumption: Option<Assumption>,
-    known: HashMap<Question, Comparison>,
+    known: HashMap<PathQuestion, Comparison>,
     /// Number of bytes that further answers may take.
     known_bytes_left: usize,
     steps_left: u64,
@@ -158,18 +159,18 @@ pub struct PathRows<'s> {
 
 /// A question about a pair of rulesets, or of lists of rulesets that decide together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Question([Deciding; 2]);
+struct PathQuestion([DecidingKey; 2]);
 
 /// The decider on one side.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Deciding {
+enum DecidingKey {
     Every(RuleKind),
     /// The numbers of rulesets.
     Rules(Box<[u32]>),
 }
 
 /// Crawlers with the same groups in both policies.
-struct Crawlers<'s> {
+struct SameCrawlers<'s> {
     names: Vec<&'s [u8]>,
     agents: [Agent; 2],
 }
@@ -228,7 +229,7 @@ impl<'s> PathDiff<'s> {
     pub fn rows(&mut self, policies: &[Policy<'s>; 2]) -> Result<PathRows<'s>, Error> {
         let (crawlers, not_compared) = self.crawlers(policies)?;
         let mut rows = Vec::with_capacity(crawlers.len());
-        for Crawlers { names, agents } in crawlers {
+        for SameCrawlers { names, agents } in crawlers {
             rows.push(PathRow { names, change: self.change(policies, &agents)? });
         }
         Ok(PathRows { rows, not_compared })
@@ -239,7 +240,7 @@ impl<'s> PathDiff<'s> {
     /// # Errors
     /// Returns [`ErrorKind::Format`] if a set is damaged.
     pub fn change(&mut self, policies: &[Policy<'s>; 2], agents: &[Agent; 2]) -> Result<PathChange, Error> {
-        let question = Question::of(policies, agents)?;
+        let question = PathQuestion::of(policies, agents)?;
         let found = match self.known.get(&question) {
             Some(known) => known.clone(),
             None => {
@@ -300,26 +301,26 @@ impl<'s> PathDiff<'s> {
             }
         }
         drop(known);
-        let mut questions: HashSet<Question> = HashSet::new();
+        let mut questions: HashSet<PathQuestion> = HashSet::new();
         for pair in &pairs {
             let policies = self.policies(pair)?;
             for crawlers in self.crawlers(&policies)?.0 {
                 if questions.len() < self.max_questions {
-                    questions.insert(Question::of(&policies, &crawlers.agents)?);
+                    questions.insert(PathQuestion::of(&policies, &crawlers.agents)?);
                 }
             }
         }
-        let mut questions: Vec<Question> = questions.into_iter().collect();
+        let mut questions: Vec<PathQuestion> = questions.into_iter().collect();
         // The order determines which questions are unproved after the limit.
         questions.sort_unstable();
         let (mut done, all) = (0, questions.len() as u64);
         let mut questions = questions.into_iter();
         loop {
-            let batch: Vec<Question> = questions.by_ref().take(QUESTIONS_AT_ONCE).collect();
+            let batch: Vec<PathQuestion> = questions.by_ref().take(QUESTIONS_AT_ONCE).collect();
             if batch.is_empty() {
                 break;
             }
-            let answers = self.answer_all(&batch);
+            let answers = map_all(&batch, |question| self.answer(question));
             done += batch.len() as u64;
             progress(done, all);
             for (question, answer) in batch.into_iter().zip(answers) {
@@ -351,7 +352,6 @@ impl<'s> PathDiff<'s> {
         })
     }
 
-    /// Returns the changes at an origin.
     fn origin(
         &self,
         diff: &mut Diff<'s>,
@@ -382,7 +382,7 @@ impl<'s> PathDiff<'s> {
         let (crawlers, left) = self.crawlers(policies)?;
         let mut verdicts = if left.is_empty() { PathVerdicts::Equal } else { PathVerdicts::Unproved };
         for crawlers in crawlers {
-            let known = self.known.get(&Question::of(policies, &crawlers.agents)?);
+            let known = self.known.get(&PathQuestion::of(policies, &crawlers.agents)?);
             let witnesses = known.map(|known| [&known.first_only, &known.second_only]);
             if witnesses.is_some_and(|both| both.iter().any(|found| matches!(found, Witness::Path(_)))) {
                 verdicts = PathVerdicts::Changed;
@@ -395,18 +395,7 @@ impl<'s> PathDiff<'s> {
         Ok(OriginPaths { verdicts, is_other_source: policies[0].source()? != policies[1].source()? })
     }
 
-    #[cfg(feature = "rayon")]
-    fn answer_all(&self, questions: &[Question]) -> Vec<Result<Comparison, Error>> {
-        use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-        questions.par_iter().map(|question| self.answer(question)).collect()
-    }
-
-    #[cfg(not(feature = "rayon"))]
-    fn answer_all(&self, questions: &[Question]) -> Vec<Result<Comparison, Error>> {
-        questions.iter().map(|question| self.answer(question)).collect()
-    }
-
-    fn answer(&self, question: &Question) -> Result<Comparison, Error> {
+    fn answer(&self, question: &PathQuestion) -> Result<Comparison, Error> {
         let [old, new] = [0, 1].map(|side| question.0[side].access(self.sets[side]));
         let accesses = [old?, new?];
         let bytes: u64 = accesses.iter().map(bytes_of).sum();
@@ -419,7 +408,7 @@ impl<'s> PathDiff<'s> {
     }
 
     /// Keeps an answer, subtracts its cost from the limits, and returns it.
-    fn remember(&mut self, question: Question, mut found: Comparison) -> Comparison {
+    fn remember(&mut self, question: PathQuestion, mut found: Comparison) -> Comparison {
         // Each direction may take this long.
         let mut paid = 2 * found.steps as u64;
         for (side, deciding) in question.0.iter().enumerate() {
@@ -443,7 +432,7 @@ impl<'s> PathDiff<'s> {
 
     /// Returns the crawlers to compare for two policies, one entry for each pair of groups, and the names over the
     /// limit.
-    fn crawlers(&mut self, policies: &[Policy<'s>; 2]) -> Result<(Vec<Crawlers<'s>>, Vec<&'s [u8]>), Error> {
+    fn crawlers(&mut self, policies: &[Policy<'s>; 2]) -> Result<(Vec<SameCrawlers<'s>>, Vec<&'s [u8]>), Error> {
         let sets = self.sets;
         let mut named: Vec<&'s [u8]> = Vec::new();
         for (set, policy) in sets.iter().zip(policies) {
@@ -458,7 +447,7 @@ impl<'s> PathDiff<'s> {
         let also = self.known_crawlers(&named)?;
         let name_bytes: usize = named.iter().map(|name| name.len() + 1).sum();
         let is_searched = sets.iter().any(|set| set.name_matching() == NameMatching::Contained);
-        let (mut crawlers, mut left): (Vec<Crawlers<'s>>, Vec<&'s [u8]>) = (Vec::new(), Vec::new());
+        let (mut crawlers, mut left): (Vec<SameCrawlers<'s>>, Vec<&'s [u8]>) = (Vec::new(), Vec::new());
         let mut places: HashMap<[Vec<u32>; 2], usize> = HashMap::new();
         for name in std::iter::once(&b"*"[..]).chain(named).chain(also) {
             if is_searched {
@@ -479,7 +468,7 @@ impl<'s> PathDiff<'s> {
                 same.names.push(name);
             } else if count < MAX_ROWS {
                 places.insert(groups, count);
-                crawlers.push(Crawlers { names: vec![name], agents });
+                crawlers.push(SameCrawlers { names: vec![name], agents });
             } else {
                 left.push(name);
             }
@@ -510,33 +499,33 @@ impl std::fmt::Debug for PathDiff<'_> {
     }
 }
 
-impl Question {
-    fn of(policies: &[Policy<'_>; 2], agents: &[Agent; 2]) -> Result<Question, Error> {
+impl PathQuestion {
+    fn of(policies: &[Policy<'_>; 2], agents: &[Agent; 2]) -> Result<PathQuestion, Error> {
         let deciding = |side: usize| match policies[side].source()?.verdict() {
-            Some(Verdict::Disallow) => Ok(Deciding::Every(RuleKind::Disallow)),
-            Some(_) => Ok(Deciding::Every(RuleKind::Allow)),
+            Some(Verdict::Disallow) => Ok(DecidingKey::Every(RuleKind::Disallow)),
+            Some(_) => Ok(DecidingKey::Every(RuleKind::Allow)),
             None => {
                 let rules = policies[side].rules_for(&agents[side])?;
-                Ok::<_, FormatError>(Deciding::Rules(rules.iter().map(|rules| rules.number).collect()))
+                Ok::<_, FormatError>(DecidingKey::Rules(rules.iter().map(|rules| rules.number).collect()))
             }
         };
-        Ok(Question([deciding(0)?, deciding(1)?]))
+        Ok(PathQuestion([deciding(0)?, deciding(1)?]))
     }
 
     fn bytes(&self) -> usize {
         let numbers = self.0.iter().map(|deciding| match deciding {
-            Deciding::Every(_) => 0,
-            Deciding::Rules(numbers) => 4 * numbers.len(),
+            DecidingKey::Every(_) => 0,
+            DecidingKey::Rules(numbers) => 4 * numbers.len(),
         });
         numbers.sum()
     }
 }
 
-impl Deciding {
+impl DecidingKey {
     fn access<'s>(&self, set: &'s Set<&'s [u8]>) -> Result<Access<'s>, Error> {
         let numbers = match self {
-            Deciding::Every(verdict) => return Ok(Access::Every(*verdict)),
-            Deciding::Rules(numbers) => numbers,
+            DecidingKey::Every(verdict) => return Ok(Access::Every(*verdict)),
+            DecidingKey::Rules(numbers) => numbers,
         };
         let ruleset = |&number: &u32| -> Result<_, FormatError> {
             Ok(reptile_engine::automaton::Ruleset::stored(set.rulesets().get(number)?)?)

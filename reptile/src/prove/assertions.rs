@@ -62,34 +62,12 @@ pub enum Claim {
     NoMore,
 }
 
-impl Claim {
-    /// All claims, in the order of their declaration.
-    pub const ALL: [Claim; 4] = [Claim::Allow, Claim::Disallow, Claim::Same, Claim::NoMore];
-
-    /// Returns a name for output: `allow`, `disallow`, `same`, `permits-no-more`.
-    ///
-    /// ```
-    /// use reptile::prove::Claim;
-    /// assert_eq!(Claim::NoMore.name(), "permits-no-more");
-    /// ```
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Claim::Allow => "allow",
-            Claim::Disallow => "disallow",
-            Claim::Same => "same",
-            Claim::NoMore => "permits-no-more",
-        }
-    }
-}
-
-reptile_engine::words!(Claim, "a claim", Claim::ALL, Claim::name);
-
-impl fmt::Display for Claim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+reptile_engine::words!(Claim, "a claim", name {
+    Allow => "allow",
+    Disallow => "disallow",
+    Same => "same",
+    NoMore => "permits-no-more",
+});
 
 /// A mistake in a line of a list.
 ///

@@ -205,7 +205,7 @@ impl Assertions {
 }
 
 /// An assertion about certain crawlers.
-struct Question<'a> {
+struct AssertedAgents<'a> {
     assertion: &'a Assertion,
     agents: Vec<Agent>,
 }
@@ -221,7 +221,7 @@ struct Prover<'a> {
 
 impl<'a> Prover<'a> {
     /// Returns an assertion for each member of its groups of crawlers, or its first mistake.
-    fn questions<'q>(&self, assertion: &'q Assertion) -> Result<Result<Vec<Question<'q>>, Mistake>, ProveError> {
+    fn questions<'q>(&self, assertion: &'q Assertion) -> Result<Result<Vec<AssertedAgents<'q>>, Mistake>, ProveError> {
         let mistake = |expected: &str, found: String| Ok(Err(Mistake::new(assertion.line, expected, found)));
         let mut agents = Vec::with_capacity(assertion.crawlers.len());
         for name in &assertion.crawlers {
@@ -242,7 +242,7 @@ impl<'a> Prover<'a> {
                 return mistake(expected, quoted(pattern));
             }
         }
-        let question = |agents: Vec<Agent>| Question { assertion, agents };
+        let question = |agents: Vec<Agent>| AssertedAgents { assertion, agents };
         let mut agents = agents.into_iter();
         let (first, second) = (agents.next().unwrap_or_default(), agents.next());
         let Some(second) = second else {
@@ -271,8 +271,8 @@ impl<'a> Prover<'a> {
     }
 
     /// Answers a question. Each verdict for a counterexample is decided once more, with the deciding rule.
-    fn answer<'q>(&self, question: Question<'q>) -> Result<Outcome<'q>, ProveError> {
-        let Question { assertion, agents } = question;
+    fn answer<'q>(&self, question: AssertedAgents<'q>) -> Result<Outcome<'q>, ProveError> {
+        let AssertedAgents { assertion, agents } = question;
         let crawlers: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
         let outcome = |proof| Ok(Outcome { assertion, crawlers: crawlers.clone(), proof });
         let access = |agent| self.set.access(Agent::as_query(agent), self.origin.as_bytes());

@@ -54,28 +54,15 @@ pub enum Permission {
     Unavailable,
 }
 
+reptile_engine::words!(Permission, "a permission", name {
+    Allowed => "allowed",
+    Disallowed => "disallowed",
+    Unknown => "unknown",
+    NotApplicable => "not-applicable",
+    Unavailable => "unavailable",
+});
+
 impl Permission {
-    /// Every permission, by number.
-    pub const ALL: [Permission; 5] = [
-        Permission::Allowed,
-        Permission::Disallowed,
-        Permission::Unknown,
-        Permission::NotApplicable,
-        Permission::Unavailable,
-    ];
-
-    /// Returns the permission as a word for output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Permission::Allowed => "allowed",
-            Permission::Disallowed => "disallowed",
-            Permission::Unknown => "unknown",
-            Permission::NotApplicable => "not-applicable",
-            Permission::Unavailable => "unavailable",
-        }
-    }
-
     /// Returns the single verdict for a fetch and a use with this permission, like [`crate::usage::verdict_for`]. An
     /// unavailable use is never allowed: it is unknown, unless unknown uses are disallowed.
     ///
@@ -101,14 +88,6 @@ impl Permission {
         crate::usage::verdict_for(fetch, preference, unknown)
     }
 }
-
-impl std::fmt::Display for Permission {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-reptile_engine::words!(Permission, "a permission", Permission::ALL, Permission::name);
 
 /// The rights to use a page, for one crawler.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,12 +17,12 @@ pub const MAX_PROFILE_BYTES: usize = 1 << 16;
 pub struct Profile {
     name: Box<str>,
     categories: Vec<Box<str>>,
-    meanings: Vec<Meaning>,
+    meanings: Vec<TokenMeaning>,
 }
 
 /// A token's meaning for a use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Meaning {
+struct TokenMeaning {
     channel: Channel,
     /// A token, or a label whose value is in the statement.
     token: Box<str>,
@@ -132,7 +132,7 @@ impl Profile {
                         self.categories.len() - 1
                     }
                 };
-                self.meanings.push(Meaning { channel, token: token.into(), category, preference });
+                self.meanings.push(TokenMeaning { channel, token: token.into(), category, preference });
             }
         }
         Ok(())
@@ -162,7 +162,7 @@ impl Profile {
             };
             let category = query.names.len();
             let of_category = self.meanings.iter().filter(|meaning| meaning.category == known);
-            query.meanings.extend(of_category.map(|meaning| Meaning { category, ..meaning.clone() }));
+            query.meanings.extend(of_category.map(|meaning| TokenMeaning { category, ..meaning.clone() }));
             query.names.push(name.into());
         }
         for channel in [Channel::Robots, Channel::Signal] {
@@ -177,7 +177,7 @@ impl Profile {
 pub struct RightsQuery {
     names: Vec<Box<str>>,
     /// The meanings for these uses. Their categories are indexes into `names`.
-    meanings: Vec<Meaning>,
+    meanings: Vec<TokenMeaning>,
     /// The questions about robots.txt: the channel, the uses, and their indexes.
     of_robots: Vec<(Channel, Uses, Vec<usize>)>,
 }
@@ -220,7 +220,7 @@ impl RightsQuery {
     fn uses_in(&self, channel: Channel) -> Option<(Channel, Uses, Vec<usize>)> {
         let (mut names, mut categories, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for (place, name) in self.names.iter().enumerate() {
-            let of_use = |meaning: &&Meaning| meaning.channel == channel && meaning.category == place;
+            let of_use = |meaning: &&TokenMeaning| meaning.channel == channel && meaning.category == place;
             let labels: Vec<Box<[u8]>> =
                 self.meanings.iter().filter(of_use).map(|meaning| meaning.token.as_bytes().into()).collect();
             if labels.is_empty() {

@@ -22,34 +22,18 @@ pub enum Channel {
     License,
 }
 
+reptile_engine::named!(Channel, "a channel", name {
+    Robots => "robots",
+    Signal => "signal",
+    UsageHeader => "content-usage",
+    RobotsHeader => "x-robots-tag",
+    RobotsMeta => "meta-robots",
+    TdmHeader => "tdm-header",
+    TdmMeta => "tdm-meta",
+    License => "license",
+});
+
 impl Channel {
-    /// Every channel, in the order of columns.
-    pub const ALL: [Channel; 8] = [
-        Channel::Robots,
-        Channel::Signal,
-        Channel::UsageHeader,
-        Channel::RobotsHeader,
-        Channel::RobotsMeta,
-        Channel::TdmHeader,
-        Channel::TdmMeta,
-        Channel::License,
-    ];
-
-    /// Returns the channel's name in profiles and tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Channel::Robots => "robots",
-            Channel::Signal => "signal",
-            Channel::UsageHeader => "content-usage",
-            Channel::RobotsHeader => "x-robots-tag",
-            Channel::RobotsMeta => "meta-robots",
-            Channel::TdmHeader => "tdm-header",
-            Channel::TdmMeta => "tdm-meta",
-            Channel::License => "license",
-        }
-    }
-
     /// Returns whether the statements arrive with the page, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
@@ -77,7 +61,7 @@ pub const MAX_STATEMENT_BYTES: usize = 8192;
 /// The statements that arrive with a page: a text for each header field or element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    all: Vec<Statement>,
+    all: Vec<PageStatement>,
     /// Whether the headers are missing, or too many or too long to be read.
     lacks_headers: bool,
     /// Whether the page's text is missing, or cannot be read.
@@ -86,7 +70,7 @@ pub struct Statements {
 
 /// One of a page's statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Statement {
+struct PageStatement {
     channel: Channel,
     /// A crawler's name, in an element that is not for all crawlers.
     name: Box<[u8]>,
@@ -106,7 +90,7 @@ impl Statements {
         if self.all.len() >= MAX_STATEMENTS || name.len() + text.len() > MAX_STATEMENT_BYTES {
             self.set_missing(!channel.is_in_text(), channel.is_in_text());
         } else {
-            self.all.push(Statement { channel, name: name.into(), text: text.into() });
+            self.all.push(PageStatement { channel, name: name.into(), text: text.into() });
         }
     }
 

@@ -1,7 +1,6 @@
 //! An origin's permissions for some uses, over all URLs that a crawler may fetch.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use reptile_compiler::reason::{self, Reasoner, StatedUses, Witness};
 use reptile_engine::format::FormatError;
@@ -9,10 +8,11 @@ use reptile_engine::format::policies::UsageGroup;
 use reptile_engine::set::{self as engine, Policy};
 use reptile_engine::verdict::RuleKind;
 
-use super::{Access, Deciding, Statements, Summary, examine_all, rulesets_of};
+use super::{Access, DecidingRules, Statements, Summary, rulesets_of};
 use crate::Agent;
 use crate::error::Error;
-use crate::set::{Query, Set, SiteLookup};
+use crate::parallel::map_all;
+use crate::set::{AgentQuery, Set, SiteLookup};
 use crate::usage::Uses;
 
 /// An origin's permission for a use, over all URLs that a crawler may fetch.
@@ -35,32 +35,17 @@ pub enum UsageAccess {
     Invalid,
 }
 
+reptile_engine::words!(UsageAccess, "a permission", name {
+    Allowed => "allowed",
+    Disallowed => "disallowed",
+    Partial => "partial",
+    Unknown => "unknown",
+    NotApplicable => "not-applicable",
+    Unproved => "unproved",
+    Invalid => "invalid",
+});
+
 impl UsageAccess {
-    /// All values in the order of their numbers.
-    pub const ALL: [UsageAccess; 7] = [
-        UsageAccess::Allowed,
-        UsageAccess::Disallowed,
-        UsageAccess::Partial,
-        UsageAccess::Unknown,
-        UsageAccess::NotApplicable,
-        UsageAccess::Unproved,
-        UsageAccess::Invalid,
-    ];
-
-    /// Returns the word for the permission, such as `partial`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            UsageAccess::Allowed => "allowed",
-            UsageAccess::Disallowed => "disallowed",
-            UsageAccess::Partial => "partial",
-            UsageAccess::Unknown => "unknown",
-            UsageAccess::NotApplicable => "not-applicable",
-            UsageAccess::Unproved => "unproved",
-            UsageAccess::Invalid => "invalid",
-        }
-    }
-
     /// Returns the permission of an origin that states nothing about uses.
     fn without_usage(summary: &Summary<'_>) -> UsageAccess {
         match summary.access {
@@ -87,14 +72,6 @@ impl UsageAccess {
     }
 }
 
-impl fmt::Display for UsageAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-reptile_engine::words!(UsageAccess, "a permission", UsageAccess::ALL, UsageAccess::name);
-
 /// The usage rules for a crawler at an origin, with the rules that decide which URLs may be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DecidingUsage {
@@ -105,19 +82,19 @@ pub struct DecidingUsage {
 
 impl DecidingUsage {
     /// Returns the usage rules for a crawler under a policy, or `None` if it states nothing about uses or forbids every
-    /// fetch. `deciding` is the result of [`Deciding::of`].
+    /// fetch. `deciding` is the result of [`DecidingRules::of`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
     pub fn of(
         policy: &Policy<'_>,
         agent: &engine::Agent,
-        deciding: &Deciding,
+        deciding: &DecidingRules,
     ) -> Result<Option<DecidingUsage>, FormatError> {
         let rulesets = match deciding {
-            Deciding::One { verdict: crate::Verdict::Disallow, .. } => return Ok(None),
-            Deciding::One { .. } => None,
-            Deciding::Rules { rulesets, .. } => Some(rulesets.clone()),
+            DecidingRules::One { verdict: crate::Verdict::Disallow, .. } => return Ok(None),
+            DecidingRules::One { .. } => None,
+            DecidingRules::Rules { rulesets, .. } => Some(rulesets.clone()),
         };
         let groups = policy.usages_for(agent)?;
         Ok((!groups.is_empty()).then_some(DecidingUsage { rulesets, groups }))
@@ -194,10 +171,11 @@ impl UsageStatements {
             };
             let stated = StatedUses::of(set, &usage.groups, &self.uses.query)?;
             let found = self.reasoner.uses(&access, &stated)?;
-            Ok(((*usage).clone(), found.iter().map(UsageAccess::of_witnesses).collect()))
+            Ok::<_, FormatError>(((*usage).clone(), found.iter().map(UsageAccess::of_witnesses).collect()))
         };
-        let found = examine_all(&new, examine)?;
-        self.known.extend(found);
+        for found in map_all(&new, examine) {
+            self.known.extend([found?]);
+        }
         Ok(())
     }
 
@@ -242,14 +220,14 @@ impl Agent {
 
 impl Set {
     /// Returns what a URL's origin permits an agent for each use.
-    fn permissions_of(&self, query: Query<'_>, url: &[u8], uses: &Uses) -> Result<Vec<UsageAccess>, Error> {
+    fn permissions_of(&self, query: AgentQuery<'_>, url: &[u8], uses: &Uses) -> Result<Vec<UsageAccess>, Error> {
         let (site, engine, resolved) = match self.find(url)? {
             SiteLookup::Invalid => return Ok(vec![UsageAccess::Invalid; uses.len()]),
             SiteLookup::Unknown => return Ok(vec![UsageAccess::Unknown; uses.len()]),
             SiteLookup::Site { site, replaced: None, .. } => (site, self.engine(), query.resolved.clone()),
             SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
         };
-        let deciding = Deciding::of(site.policy(), &resolved)?;
+        let deciding = DecidingRules::of(site.policy(), &resolved)?;
         let usage = DecidingUsage::of(site.policy(), &resolved, &deciding)?;
         let (mut statements, mut known) = (Statements::new(engine), UsageStatements::new(engine, uses.clone()));
         statements.examine(engine, std::iter::once(&deciding))?;

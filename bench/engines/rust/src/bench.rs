@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use url::{Position, Url};
 
-use crate::implementation::{Implementation, Pass, Row};
+use crate::implementation::{Implementation, Pass, Question};
 use crate::message::Fields;
-use crate::serve::{Answer, Asked, Refusal, Session, field, guarded, number, rows};
+use crate::serve::{Refusal, Reply, RequestedRow, Session, field, guarded, number, rows};
 
 /// Minimum duration of a sample in nanoseconds.
 const SAMPLE_NS: u128 = 1_000_000;
@@ -18,13 +18,13 @@ const SAMPLE_NS: u128 = 1_000_000;
 pub(crate) type FilesBySlot<'a, I> = BTreeMap<u32, <I as Implementation>::File<'a>>;
 
 /// Prepared deciders, and each row's index into their list, if its file is loaded.
-pub(crate) struct Readies<'f, I: Implementation> {
+pub(crate) struct PreparedDeciders<'f, I: Implementation> {
     /// `None` for a crawler that the interface does not accept.
     list: Vec<Option<I::Ready<'f>>>,
     of_row: Vec<Option<usize>>,
 }
 
-impl<'f, I: Implementation> Readies<'f, I> {
+impl<'f, I: Implementation> PreparedDeciders<'f, I> {
     /// Returns each row's decider, or `None` if its file is not loaded or preparation panicked.
     pub(crate) fn of_rows(&self) -> impl Iterator<Item = Option<&Option<I::Ready<'f>>>> {
         self.of_row.iter().map(|&index| Some(&self.list[index?]))
@@ -33,9 +33,9 @@ impl<'f, I: Implementation> Readies<'f, I> {
 
 impl<I: Implementation> Session<I> {
     /// Parses the files that rows refer to.
-    pub(crate) fn files(&self, asked: &[Asked<'_>]) -> FilesBySlot<'_, I> {
+    pub(crate) fn files(&self, asked: &[RequestedRow<'_>]) -> FilesBySlot<'_, I> {
         let mut files = FilesBySlot::<I>::new();
-        for Asked { slot, .. } in asked {
+        for RequestedRow { slot, .. } in asked {
             if let Some(loaded) = self.slots.get(slot).filter(|_| !files.contains_key(slot))
                 && let Some(Ok(file)) = guarded(|| self.implementation.parse(&loaded.body))
             {
@@ -46,10 +46,14 @@ impl<I: Implementation> Session<I> {
     }
 
     /// Prepares the files and crawlers that rows refer to.
-    pub(crate) fn readies<'f>(&self, files: &'f FilesBySlot<'_, I>, asked: &[Asked<'f>]) -> Readies<'f, I> {
-        let mut readies = Readies { list: Vec::new(), of_row: Vec::with_capacity(asked.len()) };
+    pub(crate) fn readies<'f>(
+        &self,
+        files: &'f FilesBySlot<'_, I>,
+        asked: &[RequestedRow<'f>],
+    ) -> PreparedDeciders<'f, I> {
+        let mut readies = PreparedDeciders { list: Vec::new(), of_row: Vec::with_capacity(asked.len()) };
         let mut indices: HashMap<(u32, &[u8]), Option<usize>> = HashMap::new();
-        for Asked { slot, row, .. } in asked {
+        for RequestedRow { slot, row, .. } in asked {
             let key = (*slot, if I::PER_AGENT { row.agent } else { b"" });
             let index = *indices.entry(key).or_insert_with(|| {
                 let file = files.get(slot)?;
@@ -61,19 +65,18 @@ impl<I: Implementation> Session<I> {
         readies
     }
 
-    /// Answers `bench`.
-    pub(crate) fn bench(&self, request: &Fields) -> Answer {
+    pub(crate) fn bench(&self, request: &Fields) -> Reply {
         let model = String::from_utf8_lossy(field(request, "model")?).into_owned();
         let budget = number(field(request, "budget")?)?;
         let mut asked = rows(request)?;
-        asked.retain(|Asked { slot, .. }| self.slots.contains_key(slot));
+        asked.retain(|RequestedRow { slot, .. }| self.slots.contains_key(slot));
         if !I::PARSES && !matches!(&model[..], "one-shot" | "open") {
             return Err(Refusal::Skip("the implementation parses the file again for each URL".to_owned()));
         }
         match &model[..] {
             "one-shot" => Ok(samples(self.one_shot_pass(&asked), false, budget)),
             "parse" => {
-                asked.dedup_by_key(|Asked { field, .. }| *field);
+                asked.dedup_by_key(|RequestedRow { field, .. }| *field);
                 Ok(samples(self.parse_pass(&asked), false, budget))
             }
             "decide" | "fresh" => {
@@ -84,8 +87,9 @@ impl<I: Implementation> Session<I> {
             "path" | "fresh-path" if I::TAKES_PATHS => {
                 let paths: Vec<Vec<u8>> = asked.iter().map(|asked| self.implementation.path(asked.row.url)).collect();
                 let rows = asked.iter().zip(&paths);
-                let asked: Vec<Asked<'_>> =
-                    rows.map(|(asked, path)| Asked { row: Row::new(asked.row.agent, path), ..*asked }).collect();
+                let asked: Vec<RequestedRow<'_>> = rows
+                    .map(|(asked, path)| RequestedRow { row: Question::new(asked.row.agent, path), ..*asked })
+                    .collect();
                 let files = self.files(&asked);
                 let readies = self.readies(&files, &asked);
                 Ok(samples(self.decide_pass(&readies, &asked), model == "fresh-path", budget))
@@ -100,18 +104,18 @@ impl<I: Implementation> Session<I> {
         }
     }
 
-    fn one_shot_pass<'a>(&'a self, asked: &'a [Asked<'_>]) -> Pass<'a> {
-        let questions: Vec<(&[u8], &Row<'_>)> =
+    fn one_shot_pass<'a>(&'a self, asked: &'a [RequestedRow<'_>]) -> Pass<'a> {
+        let questions: Vec<(&[u8], &Question<'_>)> =
             asked.iter().filter_map(|asked| Some((&self.slots.get(&asked.slot)?.body[..], &asked.row))).collect();
         Box::new(move || {
             count(questions.iter().map(|(body, row)| guarded(|| self.implementation.one_shot(black_box(body), row))))
         })
     }
 
-    fn parse_pass<'a>(&'a self, asked: &'a [Asked<'_>]) -> Pass<'a> {
+    fn parse_pass<'a>(&'a self, asked: &'a [RequestedRow<'_>]) -> Pass<'a> {
         let implementation = &self.implementation;
         Box::new(move || {
-            count(asked.iter().map(|Asked { slot, row, .. }| {
+            count(asked.iter().map(|RequestedRow { slot, row, .. }| {
                 guarded(|| {
                     let file = implementation.parse(black_box(&self.slots.get(slot)?.body)).ok()?;
                     let ready = implementation.ready(&file, row)?;
@@ -121,29 +125,32 @@ impl<I: Implementation> Session<I> {
         })
     }
 
-    fn decide_pass<'a>(&'a self, readies: &'a Readies<'_, I>, asked: &'a [Asked<'_>]) -> Pass<'a> {
+    fn decide_pass<'a>(&'a self, readies: &'a PreparedDeciders<'_, I>, asked: &'a [RequestedRow<'_>]) -> Pass<'a> {
         let questions: Vec<_> =
             readies.of_rows().zip(asked).filter_map(|(ready, asked)| Some((ready?.as_ref()?, &asked.row))).collect();
         Box::new(move || count(questions.iter().map(|(ready, row)| guarded(|| self.implementation.allows(ready, row)))))
     }
 
     /// Answers the model `crawl`, using the implementation's own origin lookup if it has one, or else a map.
-    fn crawl(&self, asked: &[Asked<'_>], budget: u128) -> Answer {
+    fn crawl(&self, asked: &[RequestedRow<'_>], budget: u128) -> Reply {
         let sites: Vec<(&str, &[u8])> = self.slots.values().map(|slot| (&slot.origin[..], &slot.body[..])).collect();
-        let rows: Vec<Row<'_>> = asked.iter().map(|asked| asked.row).collect();
+        let rows: Vec<Question<'_>> = asked.iter().map(|asked| asked.row).collect();
         if let Some(pass) = self.implementation.crawl(&sites, &rows) {
             return Ok(samples(pass.map_err(Refusal::Error)?, false, budget));
         }
         // Combine each file with each crawler.
-        let mut agents: Vec<&Row<'_>> = rows.iter().collect();
+        let mut agents: Vec<&Question<'_>> = rows.iter().collect();
         agents.sort_by_key(|row| row.agent);
         agents.dedup_by_key(|row| row.agent);
-        let pairs: Vec<Asked<'_>> =
-            self.slots.keys().flat_map(|&slot| agents.iter().map(move |&&row| Asked { field: 0, slot, row })).collect();
+        let pairs: Vec<RequestedRow<'_>> = self
+            .slots
+            .keys()
+            .flat_map(|&slot| agents.iter().map(move |&&row| RequestedRow { field: 0, slot, row }))
+            .collect();
         let files = self.files(&pairs);
         let readies = self.readies(&files, &pairs);
         let mut by_origin: HashMap<&str, HashMap<&[u8], &I::Ready<'_>>> = HashMap::new();
-        for (ready, Asked { slot, row, .. }) in readies.of_rows().zip(&pairs) {
+        for (ready, RequestedRow { slot, row, .. }) in readies.of_rows().zip(&pairs) {
             if let (Some(Some(ready)), Some(loaded)) = (ready, self.slots.get(slot)) {
                 by_origin.entry(&loaded.origin).or_default().insert(row.agent, ready);
             }
@@ -158,7 +165,7 @@ impl<I: Implementation> Session<I> {
         Ok(samples(Box::new(pass), false, budget))
     }
 
-    fn open(&self, asked: &[Asked<'_>], folder: &[u8], budget: u128) -> Answer {
+    fn open(&self, asked: &[RequestedRow<'_>], folder: &[u8], budget: u128) -> Reply {
         let sites: Vec<(&str, &[u8])> = self.slots.values().map(|slot| (&slot.origin[..], &slot.body[..])).collect();
         let first = asked.first().ok_or_else(|| Refusal::Error("expected a row".to_owned()))?;
         let folder = String::from_utf8_lossy(folder);

@@ -19,7 +19,7 @@ pub struct Hello {
 
 /// A question about a crawler and a URL, as bytes and as text.
 #[derive(Clone, Copy)]
-pub struct Row<'a> {
+pub struct Question<'a> {
     /// The crawler's name.
     pub agent: &'a [u8],
     /// The crawler's name, if it is UTF-8.
@@ -30,11 +30,11 @@ pub struct Row<'a> {
     pub url_text: Option<&'a str>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> Question<'a> {
     /// Creates a row from the bytes of a request.
     #[must_use]
-    pub fn new(agent: &'a [u8], url: &'a [u8]) -> Row<'a> {
-        Row { agent, agent_text: str::from_utf8(agent).ok(), url, url_text: str::from_utf8(url).ok() }
+    pub fn new(agent: &'a [u8], url: &'a [u8]) -> Question<'a> {
+        Question { agent, agent_text: str::from_utf8(agent).ok(), url, url_text: str::from_utf8(url).ok() }
     }
 }
 
@@ -78,7 +78,7 @@ pub trait Implementation {
 
     /// Prepares a file for decisions, for one crawler if [`Implementation::PER_AGENT`] is set. Returns `None` if the
     /// interface does not accept the crawler.
-    fn ready<'f>(&self, file: &'f Self::File<'_>, row: &Row<'f>) -> Option<Self::Ready<'f>>;
+    fn ready<'f>(&self, file: &'f Self::File<'_>, row: &Question<'f>) -> Option<Self::Ready<'f>>;
 
     /// Returns a URL's path and query as [`Implementation::allows`] would extract them. The default uses the crate
     /// `url`, which resolves dot segments and escapes some bytes.
@@ -88,20 +88,20 @@ pub trait Implementation {
     }
 
     /// Returns whether the crawler may fetch the URL.
-    fn allows(&self, ready: &Self::Ready<'_>, row: &Row<'_>) -> Option<bool>;
+    fn allows(&self, ready: &Self::Ready<'_>, row: &Question<'_>) -> Option<bool>;
 
     /// Same as [`Implementation::allows`], for callers that have already split the URL to find its robots.txt.
-    fn allows_split(&self, ready: &Self::Ready<'_>, row: &Row<'_>, _url: &Url) -> Option<bool> {
+    fn allows_split(&self, ready: &Self::Ready<'_>, row: &Question<'_>, _url: &Url) -> Option<bool> {
         self.allows(ready, row)
     }
 
     /// Returns the line of the deciding rule, or 0 if no rule decides.
-    fn line(&self, _ready: &Self::Ready<'_>, _row: &Row<'_>) -> Option<u32> {
+    fn line(&self, _ready: &Self::Ready<'_>, _row: &Question<'_>) -> Option<u32> {
         None
     }
 
     /// Parses a file and decides one URL, by the shortest path that the interface offers.
-    fn one_shot(&self, body: &[u8], row: &Row<'_>) -> Option<bool> {
+    fn one_shot(&self, body: &[u8], row: &Question<'_>) -> Option<bool> {
         let file = self.parse(body).ok()?;
         let ready = self.ready(&file, row)?;
         self.allows(&ready, row)
@@ -111,7 +111,7 @@ pub trait Implementation {
     ///
     /// # Errors
     /// Returns an error if the implementation rejects the files or crawlers.
-    fn crawl<'a>(&'a self, _files: &Files<'_>, _rows: &[Row<'a>]) -> Option<Result<Pass<'a>, String>> {
+    fn crawl<'a>(&'a self, _files: &Files<'_>, _rows: &[Question<'a>]) -> Option<Result<Pass<'a>, String>> {
         None
     }
 
@@ -119,7 +119,7 @@ pub trait Implementation {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    fn open<'a>(&'a self, _files: &Files<'_>, _row: &Row<'a>, _folder: &Path) -> Option<Result<Pass<'a>, String>> {
+    fn open<'a>(&'a self, _files: &Files<'_>, _row: &Question<'a>, _folder: &Path) -> Option<Result<Pass<'a>, String>> {
         None
     }
 }
@@ -148,7 +148,7 @@ pub fn path_as_written(url: &[u8]) -> Vec<u8> {
 /// Returns a row's path and query, parsed with the crate `url` unless it is already a path. Returns `None` if it is
 /// neither.
 #[must_use]
-pub fn path_of_text<'a>(row: &Row<'a>) -> Option<Cow<'a, str>> {
+pub fn path_of_text<'a>(row: &Question<'a>) -> Option<Cow<'a, str>> {
     let text = row.url_text?;
     if text.starts_with('/') {
         return Some(Cow::Borrowed(text));

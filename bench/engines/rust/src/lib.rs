@@ -14,5 +14,7 @@ pub mod matcher;
 pub mod message;
 mod serve;
 
-pub use implementation::{Files, Hello, Implementation, Pass, Row, path_as_written, path_of, path_of_text, version_of};
+pub use implementation::{
+    Files, Hello, Implementation, Pass, Question, path_as_written, path_of, path_of_text, version_of,
+};
 pub use serve::{Session, serve};

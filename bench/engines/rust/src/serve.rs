@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::implementation::{Implementation, Row};
+use crate::implementation::{Implementation, Question};
 use crate::message::{self, Fields};
 
 /// The supported version of the protocol.
@@ -21,7 +21,7 @@ pub(crate) enum Refusal {
 }
 
 /// A reply's fields after `is`.
-pub(crate) type Answer = Result<Vec<(&'static str, String)>, Refusal>;
+pub(crate) type Reply = Result<Vec<(&'static str, String)>, Refusal>;
 
 /// A loaded robots.txt.
 pub(crate) struct Slot {
@@ -36,10 +36,10 @@ pub struct Session<I> {
 }
 
 /// A requested row, with the index of its `slot` field.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestedRow<'a> {
     pub(crate) field: usize,
     pub(crate) slot: u32,
-    pub(crate) row: Row<'a>,
+    pub(crate) row: Question<'a>,
 }
 
 /// Calls an implementation. Returns `None` if it panics.
@@ -53,14 +53,12 @@ pub(crate) fn field<'a>(fields: &'a Fields, key: &str) -> Result<&'a [u8], Refus
     found.map(|(_, value)| &value[..]).ok_or_else(|| Refusal::Error(format!("expected a field {key:?}")))
 }
 
-/// Parses a number.
 pub(crate) fn number<T: std::str::FromStr>(value: &[u8]) -> Result<T, Refusal> {
     let text = String::from_utf8_lossy(value);
     text.parse().map_err(|_| Refusal::Error(format!("expected a number, found {text:?}")))
 }
 
-/// Returns a request's rows.
-pub(crate) fn rows(fields: &Fields) -> Result<Vec<Asked<'_>>, Refusal> {
+pub(crate) fn rows(fields: &Fields) -> Result<Vec<RequestedRow<'_>>, Refusal> {
     let mut rows = Vec::new();
     let (mut slot, mut agent, mut count) = (None, &b""[..], 0);
     for (key, value) in fields {
@@ -69,7 +67,7 @@ pub(crate) fn rows(fields: &Fields) -> Result<Vec<Asked<'_>>, Refusal> {
             "agent" => agent = value,
             "url" => {
                 let slot = slot.ok_or_else(|| Refusal::Error("expected a slot before the first URL".to_owned()))?;
-                rows.push(Asked { field: count, slot, row: Row::new(agent, value) });
+                rows.push(RequestedRow { field: count, slot, row: Question::new(agent, value) });
             }
             _ => {}
         }
@@ -107,7 +105,7 @@ impl<I: Implementation> Session<I> {
         rest
     }
 
-    fn hello(&self, request: &Fields) -> Answer {
+    fn hello(&self, request: &Fields) -> Reply {
         if field(request, "protocol")? != PROTOCOL {
             return Err(Refusal::Skip("this engine supports version 1 of the protocol".to_owned()));
         }
@@ -135,7 +133,7 @@ impl<I: Implementation> Session<I> {
         Ok(reply)
     }
 
-    fn load(&mut self, request: &Fields) -> Answer {
+    fn load(&mut self, request: &Fields) -> Reply {
         let slot = number(field(request, "slot")?)?;
         self.slots.remove(&slot);
         let origin = String::from_utf8_lossy(field(request, "origin")?).into_owned();
@@ -148,12 +146,12 @@ impl<I: Implementation> Session<I> {
         Ok(Vec::new())
     }
 
-    fn decide(&self, request: &Fields) -> Answer {
+    fn decide(&self, request: &Fields) -> Reply {
         let asked = rows(request)?;
         let files = self.files(&asked);
         let readies = self.readies(&files, &asked);
         let (mut verdicts, mut lines) = (String::new(), Vec::new());
-        for (Asked { slot, row, .. }, ready) in asked.iter().zip(readies.of_rows()) {
+        for (RequestedRow { slot, row, .. }, ready) in asked.iter().zip(readies.of_rows()) {
             let verdict = match ready {
                 Some(Some(ready)) => guarded(|| self.implementation.allows(ready, row)),
                 Some(None) => Some(None),

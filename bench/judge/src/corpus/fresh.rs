@@ -3,7 +3,7 @@
 
 use reptile_bench::generate::Random;
 
-use super::{Corpus, Group, Row};
+use super::{Corpus, CorpusFile, CorpusRow};
 
 /// Number of crawlers per file, and number of URLs per crawler.
 const AGENTS: usize = 2;
@@ -94,7 +94,7 @@ pub fn make(seed: u64, files: usize) -> Corpus {
     Corpus { name: "fresh", about, groups }
 }
 
-fn group(seed: u64, number: usize) -> Group {
+fn group(seed: u64, number: usize) -> CorpusFile {
     let mut random = Random::new(seed ^ (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let random = &mut random;
     let mut patterns = Vec::new();
@@ -104,10 +104,10 @@ fn group(seed: u64, number: usize) -> Group {
         let agent = VALUES[random.below(NAMES)].as_bytes().to_vec();
         for _ in 0..URLS {
             let url = url(random, &patterns).into_bytes();
-            rows.push(Row { agent: agent.clone(), url, recorded: None });
+            rows.push(CorpusRow { agent: agent.clone(), url, recorded: None });
         }
     }
-    Group {
+    CorpusFile {
         name: format!("{seed}-{number}"),
         tag: "",
         origin: "https://a.example".into(),

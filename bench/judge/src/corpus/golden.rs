@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reptile_compiler::dialect::GOOGLE_LIB;
 
-use super::{Corpus, DialectVerdict, Group, Row};
+use super::{Corpus, CorpusFile, CorpusRow, DialectVerdict};
 use crate::letters;
 
 /// Reads the files and the recorded rows.
@@ -17,9 +17,15 @@ pub fn load(shared: &Path) -> Result<Corpus, String> {
     let files = reptile_bench::real_files(shared).map_err(|error| format!("real files: {error}"))?;
     let path = shared.join("corpora/real/golden.tsv.gz");
     let lines = reptile_bench::lines(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut groups: Vec<Group> = files
+    let mut groups: Vec<CorpusFile> = files
         .into_iter()
-        .map(|(host, body)| Group { origin: format!("https://{host}"), name: host, tag: "", body, rows: Vec::new() })
+        .map(|(host, body)| CorpusFile {
+            origin: format!("https://{host}"),
+            name: host,
+            tag: "",
+            body,
+            rows: Vec::new(),
+        })
         .collect();
     let places: HashMap<Vec<u8>, usize> =
         groups.iter().enumerate().map(|(place, group)| (group.name.as_bytes().to_vec(), place)).collect();
@@ -34,8 +40,7 @@ pub fn load(shared: &Path) -> Result<Corpus, String> {
     Ok(Corpus { name: "golden", about, groups })
 }
 
-/// Reads a line.
-fn row(line: &[u8]) -> Option<(&[u8], Row)> {
+fn row(line: &[u8]) -> Option<(&[u8], CorpusRow)> {
     let mut fields = line.split(|&byte| byte == b'\t');
     let (host, agent, url, verdict, line) =
         (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
@@ -46,7 +51,7 @@ fn row(line: &[u8]) -> Option<(&[u8], Row)> {
     };
     let line = std::str::from_utf8(line).ok()?.parse().ok()?;
     let recorded = Some((&GOOGLE_LIB, DialectVerdict { letter, line: Some(line) }));
-    Some((host, Row { agent: agent.to_vec(), url: url.to_vec(), recorded }))
+    Some((host, CorpusRow { agent: agent.to_vec(), url: url.to_vec(), recorded }))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct DialectVerdict {
 
 /// A row.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct CorpusRow {
     /// The crawler.
     pub agent: Vec<u8>,
     /// The URL.
@@ -49,7 +49,7 @@ pub struct Row {
 
 /// A robots.txt and its rows.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct CorpusFile {
     /// The name, unique in the corpus.
     pub name: String,
     /// The topic, or empty.
@@ -59,7 +59,7 @@ pub struct Group {
     /// The robots.txt.
     pub body: Vec<u8>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CorpusRow>,
 }
 
 /// Rows of one kind, with their files.
@@ -69,7 +69,7 @@ pub struct Corpus {
     /// A description for the report.
     pub about: String,
     /// The files with their rows.
-    pub groups: Vec<Group>,
+    pub groups: Vec<CorpusFile>,
 }
 
 impl Corpus {
@@ -83,8 +83,8 @@ impl Corpus {
     /// size.
     #[must_use]
     pub fn readings(&self, dialect: &'static Dialect) -> Vec<Vec<DialectVerdict>> {
-        let of_group = |group: &Group| -> Vec<DialectVerdict> {
-            let reading = |row: &Row| match row.recorded {
+        let of_group = |group: &CorpusFile| -> Vec<DialectVerdict> {
+            let reading = |row: &CorpusRow| match row.recorded {
                 Some((recorded, reading)) if recorded == dialect => reading,
                 _ => read(dialect, &group.body, &row.agent, &row.url),
             };
@@ -176,8 +176,8 @@ mod tests {
     fn recorded_verdicts_take_precedence_over_the_oracle() {
         let google = &dialect::GOOGLE_LIB;
         let wrong = DialectVerdict { letter: b'D', line: Some(9) };
-        let row = Row { agent: b"a".into(), url: b"/".into(), recorded: Some((google, wrong)) };
-        let group = Group { name: "g".into(), tag: "", origin: String::new(), body: Vec::new(), rows: vec![row] };
+        let row = CorpusRow { agent: b"a".into(), url: b"/".into(), recorded: Some((google, wrong)) };
+        let group = CorpusFile { name: "g".into(), tag: "", origin: String::new(), body: Vec::new(), rows: vec![row] };
         let corpus = Corpus { name: "test", about: String::new(), groups: vec![group] };
         assert_eq!(corpus.readings(google), [[wrong]]);
         assert_eq!(corpus.readings(COMMON), [[DialectVerdict { letter: b'A', line: Some(0) }]]);

@@ -7,25 +7,24 @@ use base64::prelude::BASE64_STANDARD;
 use reptile_compiler::dialect::Dialect;
 use serde::Deserialize;
 
-use super::{Corpus, DialectVerdict, Group, Row};
+use super::{Corpus, CorpusFile, CorpusRow, DialectVerdict};
 use crate::letters;
 
 /// Maximum size in bytes for a body or URL made from repeated parts.
 const MAX_PARTS_BYTES: usize = 20 << 20;
 
-/// The topics.
 const TAGS: [&str; 7] = ["RFC 9309", "Google", "Yandex", "Bing", "1994 and 1996", "choices", "robustness"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
     dialect: String,
-    case: Vec<Case>,
+    case: Vec<SuiteCase>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
+struct SuiteCase {
     name: String,
     source: String,
     body: Option<String>,
@@ -35,12 +34,12 @@ struct Case {
     url: Option<String>,
     verdict: Option<Verdict>,
     line: Option<u32>,
-    checks: Option<Vec<Check>>,
+    checks: Option<Vec<SuiteCheck>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Check {
+struct SuiteCheck {
     agent: Option<String>,
     url: Option<String>,
     url_parts: Option<Vec<(String, usize)>>,
@@ -75,8 +74,7 @@ pub fn load(folder: &Path) -> Result<Corpus, String> {
     Ok(Corpus { name: "suite", about, groups })
 }
 
-/// Returns the cases in a file.
-fn groups_of(text: &str, file: &str) -> Result<Vec<Group>, String> {
+fn groups_of(text: &str, file: &str) -> Result<Vec<CorpusFile>, String> {
     let suite: SuiteFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let dialect = Dialect::from_name(&suite.dialect).ok_or_else(|| format!("no dialect {:?}", suite.dialect))?;
     suite
@@ -89,7 +87,7 @@ fn groups_of(text: &str, file: &str) -> Result<Vec<Group>, String> {
         .collect()
 }
 
-fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, String> {
+fn group(case: SuiteCase, file: &str, dialect: &'static Dialect) -> Result<CorpusFile, String> {
     let is_raw = case.body.is_none();
     let body = match (case.body, case.body_base64, case.body_parts) {
         (Some(body), None, None) => body.into_bytes(),
@@ -103,10 +101,10 @@ fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, Str
     };
     let checks = match (case.checks, case.verdict) {
         (Some(checks), None) => checks,
-        (None, Some(verdict)) => vec![Check { agent: None, url: None, url_parts: None, verdict, line: case.line }],
+        (None, Some(verdict)) => vec![SuiteCheck { agent: None, url: None, url_parts: None, verdict, line: case.line }],
         _ => return Err("give either checks or a verdict".into()),
     };
-    let row = |check: Check| -> Result<Row, String> {
+    let row = |check: SuiteCheck| -> Result<CorpusRow, String> {
         let url = match (check.url, check.url_parts) {
             (Some(url), None) => url.into_bytes(),
             (None, Some(parts)) => {
@@ -118,9 +116,9 @@ fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, Str
         };
         let agent = check.agent.or_else(|| case.agent.clone()).ok_or("no agent")?.into_bytes();
         let letter = if matches!(check.verdict, Verdict::Allow) { letters::ALLOW } else { letters::DISALLOW };
-        Ok(Row { agent, url, recorded: Some((dialect, DialectVerdict { letter, line: check.line })) })
+        Ok(CorpusRow { agent, url, recorded: Some((dialect, DialectVerdict { letter, line: check.line })) })
     };
-    Ok(Group {
+    Ok(CorpusFile {
         tag: tag(&case.source, dialect.as_str(), is_raw || body.iter().any(|&byte| byte < b' ' && byte != b'\n')),
         name: format!("{file}: {}", case.name),
         origin: "http://example.com".into(),

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_corpora::Web;
-use reptile_corpora::site::Answer;
+use reptile_corpora::site::HostAnswer;
 use reptile_corpora::urls::Spread;
 
-use super::{Corpus, DialectVerdict, Group, Row};
-use crate::engine::Answers;
+use super::{Corpus, CorpusFile, CorpusRow, DialectVerdict};
+use crate::engine::EngineAnswers;
 
 /// The web that contains the sites.
 const WEB: Web = Web { origins: 400, seed: 9309 };
@@ -41,14 +41,14 @@ pub fn make() -> Corpus {
     let Ok(()) = WEB.urls(&Spread { urls: URLS, exponent: 0.0, is_sorted: true }, collect);
     let group = |number| {
         let site = WEB.site(number);
-        let Answer::File(body) = site.answer else { return None };
+        let HostAnswer::File(body) = site.answer else { return None };
         let urls = urls.get(site.host.as_bytes())?;
-        let row = |agent: &[u8], url: &Vec<u8>| Row { agent: agent.to_vec(), url: url.clone(), recorded: None };
+        let row = |agent: &[u8], url: &Vec<u8>| CorpusRow { agent: agent.to_vec(), url: url.clone(), recorded: None };
         let rows = AGENTS.iter().flat_map(|agent| urls.iter().map(|url| row(agent, url))).collect();
         let scheme = if site.is_https { "https" } else { "http" };
-        Some(Group { origin: format!("{scheme}://{}", site.host), name: site.host, tag: "", body, rows })
+        Some(CorpusFile { origin: format!("{scheme}://{}", site.host), name: site.host, tag: "", body, rows })
     };
-    let groups: Vec<Group> = (0..WEB.origins).filter_map(group).collect();
+    let groups: Vec<CorpusFile> = (0..WEB.origins).filter_map(group).collect();
     let about = format!("{} sites from the synthetic web, the same in every run", groups.len());
     Corpus { name: "web", about, groups }
 }
@@ -66,7 +66,7 @@ pub fn load(path: &Path) -> Result<Corpus, String> {
 
 /// Formats verdicts for the recorded file.
 #[must_use]
-pub fn written(corpus: &Corpus, by: &str, answers: &[Answers]) -> String {
+pub fn written(corpus: &Corpus, by: &str, answers: &[EngineAnswers]) -> String {
     let mut text = format!("# The verdicts and lines of {by} on the corpus `web`: host, verdicts, lines\n");
     for (group, answers) in corpus.groups.iter().zip(answers) {
         let _ = write!(text, "{}\t{}\t", group.name, String::from_utf8_lossy(&answers.letters));
@@ -127,12 +127,12 @@ mod tests {
     #[test]
     fn files_with_other_rows_are_rejected() {
         let mut corpus = make();
-        let answers: Vec<Answers> = corpus
+        let answers: Vec<EngineAnswers> = corpus
             .groups
             .iter()
             .map(|group| {
                 let rows = group.rows.len();
-                Answers { letters: vec![b'A'; rows], lines: Some(vec![Some(0); rows]) }
+                EngineAnswers { letters: vec![b'A'; rows], lines: Some(vec![Some(0); rows]) }
             })
             .collect();
         let text = written(&corpus, "a test", &answers);

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reptile_bench::median;
+use serde::Serialize;
 
 use crate::records::{
-    CorpusRecord, Difference, End, EngineRecord, Failure, Hostile, Memory, Pair, Record, Run, Score, Speed, Traced,
+    CorpusRecord, Difference, EndRecord, EngineRecord, Failure, Hostile, Memory, Pair, Record, RunRecord, Score, Speed,
+    Traced,
 };
 
 /// A run's records, by kind.
 #[derive(Default)]
 pub struct Records {
     /// The run itself.
-    pub run: Run,
+    pub run: RunRecord,
     /// The engines, in the order of `engines.toml`.
     pub engines: Vec<EngineRecord>,
     /// The corpora.
@@ -34,7 +36,7 @@ pub struct Records {
     /// Memory measurements.
     pub memory: Vec<Memory>,
     /// The end, unless the run was killed.
-    pub end: Option<End>,
+    pub end: Option<EndRecord>,
 }
 
 impl Records {
@@ -74,7 +76,7 @@ impl Records {
 }
 
 /// A measured figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// The engine.
     pub engine: String,
@@ -84,12 +86,14 @@ pub struct Figure {
     pub input: String,
     /// Nanoseconds per row or unit: the median of the rounds' medians. `None` if all rounds are void.
     pub ns: Option<f64>,
-    /// The smallest and the largest median of any round.
-    pub range: (f64, f64),
+    /// The smallest median of any round.
+    pub least_ns: f64,
+    /// The largest median of any round.
+    pub most_ns: f64,
     /// Number of valid rounds.
     pub rounds: usize,
     /// Number of void rounds.
-    pub voids: usize,
+    pub void_rounds: usize,
     /// Why the first void round is void.
     pub void: Option<String>,
     /// Rows or units per pass.
@@ -142,9 +146,10 @@ fn figure(rounds: &[&Speed]) -> Option<Figure> {
         model: first.model.clone(),
         input: first.input.clone(),
         rounds: good.len(),
-        voids: rounds.len() - good.len(),
+        void_rounds: rounds.len() - good.len(),
         void: rounds.iter().find_map(|round| round.void.clone()),
-        range: if good.is_empty() { (0.0, 0.0) } else { (least, most) },
+        least_ns: if good.is_empty() { 0.0 } else { least },
+        most_ns: most,
         ns: if good.is_empty() { None } else { Some(median(good)) },
         units: first.units,
         right: if first.checked == 0 { 0.0 } else { first.right as f64 / first.checked as f64 },
@@ -255,8 +260,8 @@ mod tests {
         ];
         let figure = &figures(&speeds)[0];
         // Rounds with 20, 30 and 50 ns per row.
-        assert_eq!((figure.ns, figure.rounds, figure.voids), (Some(30.0), 3, 1));
-        assert_eq!((figure.range, figure.void.as_deref()), ((20.0, 50.0), Some("counts")));
+        assert_eq!((figure.ns, figure.rounds, figure.void_rounds), (Some(30.0), 3, 1));
+        assert_eq!((figure.least_ns, figure.most_ns, figure.void.as_deref()), (20.0, 50.0, Some("counts")));
     }
 
     #[test]

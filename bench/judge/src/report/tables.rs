@@ -90,7 +90,8 @@ fn summary(records: &Records, blocks: &mut Vec<Block>) {
 
 /// Explains the summary's table.
 fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> String {
-    let (ran, absent) = (records.present().count(), records.engines.len() - records.present().count());
+    let ran = records.present().count();
+    let absent = records.engines.len() - records.present().count();
     let mut explanation = format!("{ran} engine{} ran", if ran == 1 { "" } else { "s" });
     explanation.push_str(&match absent {
         0 => ".".to_owned(),
@@ -212,7 +213,6 @@ fn expected_dialect(engine: &EngineRecord) -> &str {
     if engine.dialect == "own" { COMMON.as_str() } else { &engine.dialect }
 }
 
-/// Returns the sum of scores.
 fn total<'s>(scores: impl Iterator<Item = &'s Score>) -> Score {
     scores.fold(Score::default(), |mut sum, score| {
         sum.rows += score.rows;
@@ -506,8 +506,8 @@ fn speed(records: &Records, blocks: &mut Vec<Block>) {
                 figure.engine,
                 figure.model,
                 figure.input,
-                figure.voids,
-                figure.voids + figure.rounds
+                figure.void_rounds,
+                figure.void_rounds + figure.rounds
             ))
         })
         .collect();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::corpus::{COMMON, read};
 use crate::engine::{Engine, Question};
-use crate::engines::Entry;
+use crate::engines::EngineEntry;
 use crate::letters;
 use crate::records::{Failure, Hostile, Record, Writer};
 
@@ -36,7 +36,7 @@ fn urls() -> [Vec<u8>; 4] {
 ///
 /// # Errors
 /// Returns an error if a record cannot be written.
-pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
+pub fn run(entries: &[&EngineEntry], writer: &mut Writer) -> Result<(), String> {
     let urls = urls();
     let files = families();
     let mut readings: HashMap<(&str, usize), Vec<u8>> = HashMap::new();
@@ -51,7 +51,9 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
         for (number, family) in files.iter().enumerate() {
             if is_too_much(engine.lost) {
                 let why = format!("{} files skipped after waiting {MAX_LOST:?} in vain", files.len() - number);
-                let (engine, at, letter) = (entry.name.clone(), "hostile".to_owned(), char::from(letters::NOT_ASKED));
+                let engine = entry.name.clone();
+                let at = "hostile".to_owned();
+                let letter = char::from(letters::NOT_ASKED);
                 writer.write(&Record::Failure(Failure { engine, at, letter, why }))?;
                 break;
             }

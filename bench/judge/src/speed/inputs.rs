@@ -7,7 +7,7 @@ use reptile_bench::generate::{HOST, RECIPES, Random, Recipe, urls};
 use reptile_bench::{Case, PreparedCase, shared};
 use reptile_compiler::dialect::Dialect;
 use reptile_corpora::Web;
-use reptile_corpora::site::Answer;
+use reptile_corpora::site::HostAnswer;
 use reptile_corpora::urls::Spread;
 
 use crate::corpus::read;
@@ -57,9 +57,7 @@ pub struct Input {
 
 /// The source of fresh URLs.
 pub struct Fresh {
-    /// The rules' patterns.
     patterns: Vec<String>,
-    /// The URLs' host.
     host: String,
 }
 
@@ -100,7 +98,6 @@ impl Input {
     }
 }
 
-/// Returns a row's question.
 fn question((slot, agent, url): &InputRow) -> Question<'_> {
     Question { slot: *slot, agent, url }
 }
@@ -169,7 +166,7 @@ impl Inputs {
         let (mut files, mut slots) = (Vec::new(), HashMap::new());
         for number in 0..SITES {
             let site = web.site(number);
-            if let Answer::File(body) = site.answer {
+            if let HostAnswer::File(body) = site.answer {
                 let origin = format!("{}://{}", if site.is_https { "https" } else { "http" }, site.host);
                 slots.insert(origin.clone().into_bytes(), files.len());
                 files.push(Loaded { origin, body });

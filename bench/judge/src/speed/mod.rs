@@ -16,7 +16,7 @@ use self::checks::{
 use self::inputs::{Input, Inputs, fresh_rows};
 use crate::corpus::COMMON;
 use crate::engine::{Engine, MAX_ROWS, Question, Sample, is_fresh};
-use crate::engines::Entry;
+use crate::engines::EngineEntry;
 use crate::letters;
 use crate::process::NoReply;
 use crate::records::{Failure, Memory, Record, Speed, Writer};
@@ -82,12 +82,12 @@ struct Task<'i> {
 struct Measured<'e> {
     engine: Engine<'e>,
     dialect: &'static Dialect,
-    tasks: HashMap<(usize, &'static str), Prepared>,
+    tasks: HashMap<(usize, &'static str), PreparedTask>,
 }
 
 /// Information about a task, gathered before it is measured.
 #[derive(Clone, Debug)]
-struct Prepared {
+struct PreparedTask {
     /// Rows in a pass.
     rows: usize,
     /// A measurement with a budget of 0.
@@ -104,7 +104,7 @@ struct Prepared {
 /// # Errors
 /// Returns an error if the inputs cannot be read or a record cannot be written. Failures of engines are recorded
 /// instead.
-pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), String> {
+pub fn run(entries: &[&EngineEntry], plan: &Plan, writer: &mut Writer) -> Result<(), String> {
     if plan.with_real && reptile_bench::shared().is_none() {
         eprintln!("  the folder with real inputs is absent (REPTILE_SHARED): measuring only generated files");
     }
@@ -127,7 +127,7 @@ pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), S
 
 /// Loads all files into each engine and measures the tasks, with the engines taking turns.
 fn stage(
-    entries: &[&Entry],
+    entries: &[&EngineEntry],
     inputs: &Inputs,
     models: &[&'static str],
     plan: &Plan,
@@ -202,7 +202,7 @@ fn at(task: &Task<'_>) -> String {
     format!("{} {}", task.model, task.input.name)
 }
 
-fn failure(entry: &Entry, at: &str, broken: NoReply) -> Record {
+fn failure(entry: &EngineEntry, at: &str, broken: NoReply) -> Record {
     let letter = char::from(broken.letter);
     Record::Failure(Failure { engine: entry.name.clone(), at: at.to_owned(), letter, why: broken.why })
 }
@@ -263,7 +263,7 @@ fn prepare(
     task: &Task<'_>,
     plan: &Plan,
     folder: &std::path::Path,
-) -> Result<Prepared, NoReply> {
+) -> Result<PreparedTask, NoReply> {
     let Measured { engine, dialect, .. } = one;
     let before = engine.failures;
     let start = Instant::now();
@@ -283,9 +283,10 @@ fn prepare(
         let key = (task.input.name.clone(), dialect.as_str());
         let expected = readings.entry(key).or_insert_with(|| inputs.readings(task.input, MAX_ROWS, dialect));
         let verdicts = || expected.iter().zip(&letters).filter(|(expected, _)| letters::is_verdict(**expected));
-        let (checked, right) = (verdicts().count(), verdicts().filter(|(expected, found)| expected == found).count());
+        let checked = verdicts().count();
+        let right = verdicts().filter(|(expected, found)| expected == found).count();
         let (samples, wall) = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &questions)?;
-        Ok(Prepared {
+        Ok(PreparedTask {
             rows,
             idle: IdleMeasurement { wall, samples: sum(&samples) },
             checked,
@@ -345,13 +346,13 @@ fn measure(
     one: &mut Measured<'_>,
     inputs: &Inputs,
     task: &Task<'_>,
-    prepared: &Prepared,
+    prepared: &PreparedTask,
     plan: &Plan,
     round: usize,
     folder: &std::path::Path,
 ) -> Result<Speed, NoReply> {
     let before = one.engine.failures;
-    let run = Run { inputs, task, prepared, plan, seed: plan.seed.wrapping_add(round as u64), folder };
+    let run = Measurement { inputs, task, prepared, plan, seed: plan.seed.wrapping_add(round as u64), folder };
     let measured = if is_fresh(task.model) { run.fresh(&mut one.engine) } else { run.warm(&mut one.engine) };
     if measured.is_err() {
         reload(&mut one.engine, inputs, before)?;
@@ -385,21 +386,21 @@ struct Figures {
 }
 
 /// A measurement to run.
-struct Run<'r> {
+struct Measurement<'r> {
     inputs: &'r Inputs,
     task: &'r Task<'r>,
-    prepared: &'r Prepared,
+    prepared: &'r PreparedTask,
     plan: &'r Plan,
     /// The seed of this round's rows: the same for all engines.
     seed: u64,
     folder: &'r std::path::Path,
 }
 
-impl Run<'_> {
+impl Measurement<'_> {
     /// Measures rows that are decided repeatedly. Each round has different rows in a different order, so an engine that
     /// remembers an earlier request's counts is wrong.
     fn warm(&self, engine: &mut Engine<'_>) -> Result<Figures, NoReply> {
-        let Run { task, prepared, plan, .. } = *self;
+        let Measurement { task, prepared, plan, .. } = *self;
         let questions = task.input.drawn(task.model, prepared.rows, self.seed);
         let (samples, wall) = engine.bench(task.model, plan.budget, Some(self.folder), &questions)?;
         let counted = if is_one_unit(task) { &questions[..1] } else { &questions[..] };
@@ -414,7 +415,7 @@ impl Run<'_> {
     /// Measures URLs that the engine has not seen. The engine then decides the same rows again, for their verdicts and
     /// for a time that the judge's clock confirms.
     fn fresh(&self, engine: &mut Engine<'_>) -> Result<Figures, NoReply> {
-        let Run { task, prepared, plan, .. } = *self;
+        let Measurement { task, prepared, plan, .. } = *self;
         let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
             return Err(NoReply { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
         };

@@ -44,7 +44,6 @@ const ROUNDS: usize = 7;
 /// Number of URLs per batch call, as in `classify`.
 const URLS_IN_A_CALL: usize = 512;
 
-/// The usage message.
 const USAGE: &str = "usage: scale [--origins N] [--urls M] [--seed S] [--set FILE] [--no-peer] [--command]
 
 Generates a synthetic web with N origins (1000000) from a seed (1) and decides M (1000000) URLs, spread evenly over its

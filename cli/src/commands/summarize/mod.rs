@@ -13,7 +13,9 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
-use reptile::summary::{Access, Deciding, DecidingUsage, Statements, Summary as Row, UsageAccess, UsageStatements};
+use reptile::summary::{
+    Access, DecidingRules, DecidingUsage, Statements, Summary as Row, UsageAccess, UsageStatements,
+};
 use reptile::usage::Uses;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
@@ -295,12 +297,12 @@ impl<'s> Summarizer<'s> {
 
     /// Writes the rows of some origins.
     fn write_origins(&mut self, batch: &[Subject<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
-        type Rules = (Option<Deciding>, Option<DecidingUsage>);
+        type Rules = (Option<DecidingRules>, Option<DecidingUsage>);
         let (agents, asks_usage) = (&self.agents.resolved, !self.usage.uses().is_empty());
         let decide = |subject: &Subject<'s>| {
             let of = |agent| {
                 let Some(policy) = &subject.policy else { return Ok((None, None)) };
-                let deciding = Deciding::of(policy, agent)?;
+                let deciding = DecidingRules::of(policy, agent)?;
                 let usage = if asks_usage { DecidingUsage::of(policy, agent, &deciding)? } else { None };
                 Ok::<Rules, FormatError>((Some(deciding), usage))
             };
@@ -329,13 +331,13 @@ impl<'s> Summarizer<'s> {
 
     /// Writes the rows of some sites.
     fn write_sites(&mut self, batch: &[Site<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
-        type Of4 = [Option<Deciding>; ORIGINS.len()];
+        type Of4 = [Option<DecidingRules>; ORIGINS.len()];
         let agents = &self.agents.resolved;
         let decide = |site: &Site<'s>| {
             let of = |agent| {
                 let mut all: Of4 = [const { None }; ORIGINS.len()];
                 for (deciding, policy) in all.iter_mut().zip(&site.policies) {
-                    *deciding = policy.as_ref().map(|policy| Deciding::of(policy, agent)).transpose()?;
+                    *deciding = policy.as_ref().map(|policy| DecidingRules::of(policy, agent)).transpose()?;
                 }
                 Ok::<Of4, FormatError>(all)
             };

@@ -7,7 +7,7 @@ use reptile::urls::OriginRef;
 
 use super::subjects::{Name, each_name};
 use crate::error::Stop;
-use reptile::summary::{Access, Deciding};
+use reptile::summary::{Access, DecidingRules};
 use reptile_records::place::Place;
 
 const WWW: &[u8] = b"www.";
@@ -143,12 +143,12 @@ impl Agreement {
 
     /// Returns whether the origins in the set agree: all URLs are allowed, all are disallowed, or the same rules
     /// decide.
-    pub fn of(accesses: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
-        let known: Vec<(&Access, &Deciding)> =
+    pub fn of(accesses: &[Access; ORIGINS.len()], deciding: &[Option<DecidingRules>; ORIGINS.len()]) -> Agreement {
+        let known: Vec<(&Access, &DecidingRules)> =
             accesses.iter().zip(deciding).filter_map(|(access, deciding)| Some((access, deciding.as_ref()?))).collect();
         let Some(((access, deciding), others)) = known.split_first() else { return Agreement::Unknown };
         let needs_rules = matches!(access, Access::Partial | Access::Unproved);
-        let is_same = |(other, by): &(&Access, &Deciding)| {
+        let is_same = |(other, by): &(&Access, &DecidingRules)| {
             other == access && (!needs_rules || by.rulesets() == deciding.rulesets())
         };
         match others {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use reptile::explain::{Why, octets_of};
+use reptile::explain::{DecidingReason, octets_of};
 use reptile::usage::Preference;
 use reptile::{Rule, Verdict};
 
@@ -39,7 +39,7 @@ impl<'t> Brief<'t> {
         let reason = match answer.explanation.rule() {
             Some(Rule { line: 0, .. }) => "always allowed".into(),
             Some(rule) => format!("line {}: {}", rule.line, shown(self.column.text_of(rule.line), false)),
-            None if answer.why == Why::NoGroup => "no group applies to this agent".into(),
+            None if answer.why == DecidingReason::NoGroup => "no group applies to this agent".into(),
             None => answer.explanation.reason().to_string(),
         };
         let verdict = answer.explanation.verdict;
@@ -68,7 +68,7 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
         text.push_str(&format!("\n{number}  {verdict}  {}  for {name}\n", shown(url, full)));
         let mut row = |label: &str, value: &str| text.push_str(&format!("   {label:9} {value}\n"));
         answer.remarks.iter().for_each(|remark| row("URL", remark));
-        if !matches!(answer.why, Why::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
+        if !matches!(answer.why, DecidingReason::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
             row("group", &column.group(answer.agent));
         }
         if answer.path_differs {

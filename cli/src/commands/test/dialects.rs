@@ -5,7 +5,7 @@ use std::io::Write;
 use bumpalo::Bump;
 use reptile::crawlers::Resolved;
 use reptile::dialects::ALL;
-use reptile::explain::Why;
+use reptile::explain::DecidingReason;
 use reptile::{Dialect, Verdict};
 
 use super::words::shown;
@@ -143,7 +143,7 @@ fn remark_on(url: &[u8], answers: &[&Kept]) -> Option<String> {
 /// Returns the reasons for an answer. `expected` is the verdict and line under the reference dialect.
 fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u32)>) -> String {
     let mut lines = Vec::new();
-    if !matches!(answer.why, Why::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
+    if !matches!(answer.why, DecidingReason::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
         lines.push(format!("group: {}", column.group(answer.agent)));
     }
     if answer.path_differs {

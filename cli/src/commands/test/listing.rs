@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use reptile::RuleKind;
 use reptile::body::DiagnosticKind;
-use reptile::explain::{Reading, numbers};
+use reptile::explain::{ExplainedFile, numbers};
 
 use super::words::shown;
 use super::{Fetch, Tested};
@@ -60,7 +60,7 @@ impl Mark {
 
 /// The shown lines of the file.
 struct Shown<'t> {
-    reading: &'t Reading<'t>,
+    reading: &'t ExplainedFile<'t>,
     line_count: usize,
     marks: BTreeMap<u32, Mark>,
     /// The marked lines and their context, or `None` if every line is shown.

@@ -32,7 +32,7 @@ use reptile::crawlers::Resolved;
 use reptile::usage::Uses;
 use reptile::{Dialect, Profile, UrlError, Verdict};
 
-use reptile::explain::{Choice, Reading, Why};
+use reptile::explain::{Choice, DecidingReason, ExplainedFile};
 use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::path_at_any_origin;
 
@@ -387,7 +387,7 @@ fn questions<'q>(urls: &'q [Vec<u8>], agents: &'q [Resolved]) -> impl Iterator<I
 
 /// The file under one dialect.
 struct Column<'b> {
-    reading: Reading<'b>,
+    reading: ExplainedFile<'b>,
     fetch: Fetch,
     agents: Vec<Resolved>,
     /// The groups that each agent obeys.
@@ -412,7 +412,7 @@ struct Naming {
 /// The answer for a URL and an agent.
 struct Answer {
     explanation: Explanation,
-    why: Why,
+    why: DecidingReason,
     /// The agent's index.
     agent: usize,
     /// The path in normal form.
@@ -432,7 +432,7 @@ impl Answer {
     fn invalid(agent: usize, error: UrlError) -> Answer {
         Answer {
             explanation: Explanation::without_rule(Verdict::Invalid),
-            why: Why::NoMatch,
+            why: DecidingReason::NoMatch,
             agent,
             path: Vec::new(),
             shown_path: Vec::new(),
@@ -472,7 +472,7 @@ impl<'b> Column<'b> {
         let asked = file.uses.as_ref().map(|uses| Asked::new(uses, file.args, bytes.clone())).transpose()?;
         let set = Set::from_bytes(bytes).map_err(fail)?;
         let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
-        let reading = Reading::new(body, dialect, arena);
+        let reading = ExplainedFile::new(body, dialect, arena);
         let choices: Vec<Choice> = agents.iter().map(|agent| reading.choose(agent)).collect();
         let naming = agents.iter().zip(&choices).map(|(agent, choice)| {
             let mut lines = reading.naming_lines(agent, choice);

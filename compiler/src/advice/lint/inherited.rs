@@ -17,7 +17,7 @@ use super::{Code, Findings, Severity, quote};
 use crate::body::directives::content_usage;
 use crate::body::{RawDirective, Robots};
 use crate::dialect::Dialect;
-use crate::rules::groups::{Assignment, List, Named, assign, named};
+use crate::rules::groups::{AssignedRules, Assignment, Named, assign, named};
 use crate::usage::Statement;
 
 /// A use that a line states, on all pages or on the pages with a path.
@@ -63,7 +63,7 @@ pub(super) fn not_inherited(lines: &UsageLines<'_>, robots: &Robots<'_>, dialect
     for one in &stated {
         by_group.entry(one.line.group).or_default().push(one);
     }
-    let of_list = |list: &List<'_>| -> Vec<&Stated<'_>> {
+    let of_list = |list: &AssignedRules<'_>| -> Vec<&Stated<'_>> {
         list.groups.iter().filter_map(|&group| by_group.get(&Some(group))).flatten().copied().collect()
     };
     let of_file =
@@ -127,7 +127,7 @@ pub(super) fn not_inherited(lines: &UsageLines<'_>, robots: &Robots<'_>, dialect
 }
 
 /// Returns whether a list closes the whole site, so that its crawlers read no page.
-fn is_closed(list: &List<'_>) -> bool {
+fn is_closed(list: &AssignedRules<'_>) -> bool {
     let opens = |kind: RuleKind, value: &[u8]| kind == RuleKind::Allow && !value.is_empty();
     list.rules.iter().any(closes_all) && !list.rules.iter().any(|rule| opens(rule.kind, rule.value))
 }
@@ -135,7 +135,7 @@ fn is_closed(list: &List<'_>) -> bool {
 /// Returns the names, as written, of the crawlers that obey a list, and would obey the default group without it.
 fn names_of(
     index: usize,
-    list: &List<'_>,
+    list: &AssignedRules<'_>,
     robots: &Robots<'_>,
     assignment: &Assignment<'_>,
     dialect: &Dialect,

@@ -1,14 +1,15 @@
-//! Decodes a whole automaton into the [`Draft`] from which it was written.
+//! Decodes a whole automaton into the [`AutomatonDraft`] from which it was written.
 //!
 //! Follows every reference from the header. Two parts that claim the same byte are an error, so the work is linear in
 //! the bytes even if references form cycles. The draft omits unreferenced bytes; writing it again and comparing reveals
 //! them (*written form*).
 
 use super::{
-    Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
-    WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
+    Automaton, AutomatonDraft, Corrupt, FallbackPattern, NO_WILDCARD, PatternText, Ranks, STATE_HEADER_BYTES, State,
+    Width, WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
 };
 use crate::format::fingerprints::Fingerprints;
+use crate::format::numbers::NumberSet;
 use crate::format::u32_at;
 
 /// A decoded automaton. [`Decoded::draft`] returns the draft for a writer.
@@ -23,18 +24,18 @@ pub struct Decoded<'a> {
     wildcards: Vec<WildcardParts<'a>>,
     /// Transitions and references to wildcard automata, indexed by the spans of states and wildcard automata.
     references: Vec<(u8, u32)>,
-    fallbacks: Vec<(u32, bool, Span)>,
+    fallbacks: Vec<(u32, bool, IndexRange)>,
     fallback_text: Vec<u8>,
-    texts: Vec<Text<'a>>,
+    texts: Vec<PatternText<'a>>,
     joint_ranks: Vec<u32>,
     steps: usize,
 }
 
 /// A list range for one state or wildcard automaton.
 #[derive(Clone, Copy)]
-struct Span(usize, usize);
+struct IndexRange(usize, usize);
 
-impl Span {
+impl IndexRange {
     fn of<T>(self, list: &[T]) -> &[T] {
         list.get(self.0..self.1).unwrap_or_default()
     }
@@ -64,7 +65,7 @@ struct WildcardParts<'a> {
     next: Option<u32>,
     deciding: Option<u32>,
     fingerprints: &'a Fingerprints,
-    children: Span,
+    children: IndexRange,
 }
 
 /// Decodes an automaton. Time and memory are linear in its bytes.
@@ -82,19 +83,19 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
 impl<'a> Decoded<'a> {
     /// Returns the draft that encodes to these bytes.
     #[must_use]
-    pub fn draft(&self) -> Draft<'_> {
+    pub fn draft(&self) -> AutomatonDraft<'_> {
         let states = self.states.iter().map(|state| {
             let (label_at, start) = (state.label_at as usize, state.references_at as usize);
             let wildcards_at = start + usize::from(state.children);
             State {
-                label: Span(label_at, label_at + usize::from(state.label_len)).of(self.bytes),
+                label: IndexRange(label_at, label_at + usize::from(state.label_len)).of(self.bytes),
                 accept: state.accept,
                 accept_at_end: state.accept_at_end,
                 disallows: state.disallows,
                 disallows_at_end: state.disallows_at_end,
                 settled: state.settled,
-                wildcards: Span(wildcards_at, wildcards_at + usize::from(state.wildcards)).of(&self.references),
-                children: Span(start, wildcards_at).of(&self.references),
+                wildcards: IndexRange(wildcards_at, wildcards_at + usize::from(state.wildcards)).of(&self.references),
+                children: IndexRange(start, wildcards_at).of(&self.references),
             }
         });
         let wildcards = self.wildcards.iter().map(|wildcard| WildcardAutomaton {
@@ -110,7 +111,7 @@ impl<'a> Decoded<'a> {
             anchored,
             text: text.of(&self.fallback_text),
         });
-        Draft {
+        AutomatonDraft {
             rule_count: self.rule_count,
             has_trie: self.has_trie,
             otherwise: self.otherwise,
@@ -140,71 +141,12 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// A set of offsets that can count its members below each offset.
-struct Offsets {
-    words: Vec<u64>,
-    /// For each word, the member count in the preceding words.
-    before: Vec<u32>,
-}
-
-impl Offsets {
-    fn new(len: usize) -> Offsets {
-        Offsets { words: vec![0; len.div_ceil(64)], before: Vec::new() }
-    }
-
-    fn contains(&self, at: usize) -> bool {
-        self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
-    }
-
-    /// Adds `len` offsets, starting at `start`. Returns whether all of them are new.
-    fn insert_all(&mut self, start: usize, len: usize) -> bool {
-        let (mut at, end, mut are_new) = (start, start + len, true);
-        while at < end {
-            let count = (64 - at % 64).min(end - at);
-            let mask = u64::MAX >> (64 - count) << (at % 64);
-            let Some(word) = self.words.get_mut(at / 64) else { return false };
-            are_new &= *word & mask == 0;
-            *word |= mask;
-            at += count;
-        }
-        are_new
-    }
-
-    /// Counts the members after the last insertion, as [`Self::index`] requires.
-    fn count(&mut self) {
-        let mut sum = 0;
-        let before = self.words.iter().map(|word| {
-            sum += word.count_ones();
-            sum - word.count_ones()
-        });
-        self.before = before.collect();
-    }
-
-    /// Returns the member count below `at`, or `None` if `at` is not a member.
-    fn index(&self, at: usize) -> Option<u32> {
-        let (word, before) = (self.words.get(at / 64)?, self.before.get(at / 64)?);
-        self.contains(at).then(|| before + (word & ((1 << (at % 64)) - 1)).count_ones())
-    }
-
-    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let bits = |(place, &word): (usize, &u64)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
-                left &= left.checked_sub(1)?;
-                Some(place * 64 + bit)
-            })
-        };
-        self.words.iter().enumerate().flat_map(bits)
-    }
-}
-
 struct Decoder<'a, const W: usize> {
     bytes: &'a [u8],
     automaton: Automaton<'a, W>,
-    claimed: Offsets,
-    states: Offsets,
-    wildcards: Offsets,
+    claimed: NumberSet,
+    states: NumberSet,
+    wildcards: NumberSet,
     open: Vec<ClaimedPart>,
     references: Vec<(u8, u32)>,
     steps: usize,
@@ -218,7 +160,7 @@ enum ClaimedPart {
 
 impl<'a, const W: usize> Decoder<'a, W> {
     fn new(bytes: &'a [u8]) -> Decoder<'a, W> {
-        let offsets = || Offsets::new(bytes.len());
+        let offsets = || NumberSet::below(bytes.len());
         Decoder {
             bytes,
             automaton: Automaton::new(bytes),
@@ -244,12 +186,12 @@ impl<'a, const W: usize> Decoder<'a, W> {
         }
         self.states.count();
         self.wildcards.count();
-        let offsets: Vec<usize> = self.states.iter().collect();
+        let offsets: Vec<usize> = self.states.iter().map(|at| at as usize).collect();
         let mut states = Vec::with_capacity(offsets.len());
         for at in offsets {
             states.push(self.state_parts(at)?);
         }
-        let wildcards: Vec<usize> = self.wildcards.iter().collect();
+        let wildcards: Vec<usize> = self.wildcards.iter().map(|at| at as usize).collect();
         let wildcards = wildcards.into_iter().map(|at| self.wildcard_parts(at)).collect::<Result<_, _>>()?;
         let (fallbacks, fallback_text) = self.fallbacks()?;
         let texts = self.texts()?;
@@ -331,7 +273,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         let state = self.automaton.state(at)?;
         let children = self.numbered(state.children().all()?, at)?;
         for (number, wildcard) in state.wildcards()? {
-            let index = if wildcard == 0 { Some(NO_WILDCARD) } else { self.wildcards.index(wildcard) };
+            let index = if wildcard == 0 { Some(NO_WILDCARD) } else { self.wildcards.rank(wildcard) };
             self.references
                 .push((number, index.ok_or(corrupt!(at, "a reference to a wildcard automaton", "another"))?));
         }
@@ -360,26 +302,26 @@ impl<'a, const W: usize> Decoder<'a, W> {
             at,
             best: wildcard.best,
             from: wildcard.from as u32,
-            next: wildcard.next.and_then(|next| self.wildcards.index(next)),
-            deciding: wildcard.deciding.and_then(|deciding| self.wildcards.index(deciding)),
+            next: wildcard.next.and_then(|next| self.wildcards.rank(next)),
+            deciding: wildcard.deciding.and_then(|deciding| self.wildcards.rank(deciding)),
             fingerprints: wildcard.fingerprints,
             children,
         })
     }
 
     /// Returns transitions with state indexes in place of offsets.
-    fn numbered(&mut self, children: Vec<(u8, usize)>, at: usize) -> Result<Span, Corrupt> {
+    fn numbered(&mut self, children: Vec<(u8, usize)>, at: usize) -> Result<IndexRange, Corrupt> {
         let start = self.references.len();
         for (byte, child) in children {
             self.steps += 1;
-            let index = self.states.index(child).ok_or(corrupt!(at, "a reference to a state", "another"))?;
+            let index = self.states.rank(child).ok_or(corrupt!(at, "a reference to a state", "another"))?;
             self.references.push((byte, index));
         }
-        Ok(Span(start, self.references.len()))
+        Ok(IndexRange(start, self.references.len()))
     }
 
     #[expect(clippy::type_complexity, reason = "patterns, and the bytes that they share")]
-    fn fallbacks(&mut self) -> Result<(Vec<(u32, bool, Span)>, Vec<u8>), Corrupt> {
+    fn fallbacks(&mut self) -> Result<(Vec<(u32, bool, IndexRange)>, Vec<u8>), Corrupt> {
         let (mut fallbacks, mut text) = (Vec::new(), Vec::new());
         let mut reader = self.automaton.fallbacks();
         let Some(mut at) = self.automaton.fallbacks_at() else { return Ok((fallbacks, text)) };
@@ -390,14 +332,14 @@ impl<'a, const W: usize> Decoder<'a, W> {
                 text.extend_from_slice(segment);
                 text.extend((!is_last).then_some(b'*'));
             }
-            fallbacks.push((rank, anchored, Span(start, text.len())));
+            fallbacks.push((rank, anchored, IndexRange(start, text.len())));
             at = reader.at();
         }
         self.claim(at, 4)?;
         Ok((fallbacks, text))
     }
 
-    fn texts(&mut self) -> Result<Vec<Text<'a>>, Corrupt> {
+    fn texts(&mut self) -> Result<Vec<PatternText<'a>>, Corrupt> {
         let Some(at) = self.automaton.texts_at() else { return Ok(Vec::new()) };
         let texts = self.automaton.texts()?;
         let patterns = texts.iter().map(|text| text.pattern.len()).sum::<usize>();

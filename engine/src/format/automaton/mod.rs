@@ -1,4 +1,4 @@
-//! The byte encoding of a ruleset's automaton: writers take a [`Draft`], readers view an [`Automaton`].
+//! The byte encoding of a ruleset's automaton: writers take a [`AutomatonDraft`], readers view an [`Automaton`].
 //!
 //! Defines the terms, constants and invariants. `write.rs` has the writer and `read.rs` the reader for walks;
 //! `decode.rs` turns a whole automaton back into a draft. The walk is in [`crate::automaton`], and the construction is
@@ -248,7 +248,7 @@ impl TextFlags {
 
 /// A pattern in the text table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Text<'t> {
+pub struct PatternText<'t> {
     /// The rule's rank.
     pub rank: u32,
     /// The pattern's flags.
@@ -259,7 +259,7 @@ pub struct Text<'t> {
 
 /// A ruleset's automaton before it is encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft<'t> {
+pub struct AutomatonDraft<'t> {
     /// The number of rules in the ruleset.
     pub rule_count: u32,
     /// The states of the trie and of all wildcard automata. If there is a trie, its root is the first.
@@ -271,7 +271,7 @@ pub struct Draft<'t> {
     /// The fallback patterns in rank order.
     pub fallbacks: Vec<FallbackPattern<'t>>,
     /// The patterns that cannot be read from the trie, in rank order (*listed*).
-    pub texts: Vec<Text<'t>>,
+    pub texts: Vec<PatternText<'t>>,
     /// The rank of the rule with an empty pattern, which decides nothing but is reported if no other rule matches.
     pub otherwise: Option<u32>,
     /// For a ruleset that decides together with others: a joint rank for each rule, indexed by place. Joint ranks order
@@ -285,7 +285,7 @@ const MAX_RULES_OF_TWO_BYTES: u32 = 1 << 13;
 
 /// The header's numbers in order. The width precedes them.
 #[derive(Clone, Copy)]
-enum Field {
+enum HeaderField {
     /// The number of rules.
     Rules,
     /// The trie root's offset, or 0.
@@ -304,7 +304,7 @@ enum Field {
     Wildcards,
 }
 
-impl Field {
+impl HeaderField {
     /// The number of fields.
     const COUNT: usize = 8;
 
@@ -316,7 +316,7 @@ impl Field {
 
 /// Returns the header's size in bytes: the width and the fields.
 const fn header_bytes(width: usize) -> usize {
-    1 + Field::COUNT * width
+    1 + HeaderField::COUNT * width
 }
 
 /// State header size in bytes: label length, flags, children.
@@ -390,9 +390,9 @@ mod tests {
 
     #[test]
     fn fields_follow_the_width_in_order_without_gaps() {
-        use Field::{Fallbacks, Fingerprints, JointRanks, Otherwise, Rules, Texts, Trie, Wildcards};
+        use HeaderField::{Fallbacks, Fingerprints, JointRanks, Otherwise, Rules, Texts, Trie, Wildcards};
         let fields = [Rules, Trie, Fallbacks, Texts, JointRanks, Fingerprints, Otherwise, Wildcards];
-        assert_eq!(fields.len(), Field::COUNT);
+        assert_eq!(fields.len(), HeaderField::COUNT);
         for width in [2, 4] {
             let mut at = 1;
             for field in fields {

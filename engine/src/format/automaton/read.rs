@@ -3,9 +3,9 @@
 //! A view reads only the values that a walk requests; `decode.rs` reads everything.
 
 use super::{
-    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, Field, LIST_MAX, MAX_FALLBACK_BYTES,
-    MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, Text, TextFlags, corrupt, header_bytes,
-    list_max_bytes, wildcard_header_bytes,
+    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX,
+    MAX_FALLBACK_BYTES, MAX_WILDCARDS, NO_RANK, NO_RANKS, PatternText, Ranks, STATE_HEADER_BYTES, TextFlags, corrupt,
+    header_bytes, list_max_bytes, wildcard_header_bytes,
 };
 use crate::format::fingerprints::{Fingerprints, all_fingerprints, fingerprints_at, reference_at};
 use crate::format::u32_at;
@@ -96,17 +96,16 @@ impl<'a, const W: usize> Automaton<'a, W> {
     }
 
     #[inline(always)]
-    fn header(&self, field: Field) -> u32 {
+    fn header(&self, field: HeaderField) -> u32 {
         number::<W>(self.bytes, field.at(W)).unwrap_or_default()
     }
 
     /// Returns the offset where the fingerprints or the references to shared ones begin.
     #[inline(always)]
     fn fingerprints_at(&self) -> usize {
-        self.header(Field::Fingerprints) as usize
+        self.header(HeaderField::Fingerprints) as usize
     }
 
-    /// Returns the fingerprints with this index.
     #[inline(always)]
     fn fingerprints(&self, index: usize) -> Result<&'a Fingerprints, Corrupt> {
         let start = self.fingerprints_at();
@@ -123,7 +122,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// Returns the number of rules in the ruleset.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
-        self.header(Field::Rules)
+        self.header(HeaderField::Rules)
     }
 
     /// Returns the automaton's size in bytes.
@@ -136,14 +135,14 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     #[must_use]
     pub fn trie(&self) -> Option<usize> {
-        Some(self.header(Field::Trie) as usize).filter(|&at| at != 0)
+        Some(self.header(HeaderField::Trie) as usize).filter(|&at| at != 0)
     }
 
     /// Returns the rank of the rule with an empty pattern.
     #[inline]
     #[must_use]
     pub fn otherwise(&self) -> Option<u32> {
-        self.rank(Field::Otherwise.at(W)).ok().filter(|&rank| rank != NO_RANK)
+        self.rank(HeaderField::Otherwise.at(W)).ok().filter(|&rank| rank != NO_RANK)
     }
 
     /// Returns the joint rank of the rule at `place`, for comparison with other rulesets' rules.
@@ -153,9 +152,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// # Errors
     /// Returns an error if this ruleset decides alone, or has no rule at `place`.
     pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
-        let at = self.header(Field::JointRanks) as usize;
+        let at = self.header(HeaderField::JointRanks) as usize;
         if at == 0 || place >= self.rule_count() {
-            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank for the rule"));
+            return Err(corrupt!(HeaderField::JointRanks.at(W), "a joint rank", "no joint rank for the rule"));
         }
         let at = at + place as usize * 4;
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
@@ -163,7 +162,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     /// Returns the joint rank table's offset, or `None` for a ruleset that decides alone.
     pub(super) fn joint_ranks_at(&self) -> Option<usize> {
-        Some(self.header(Field::JointRanks) as usize).filter(|&at| at != 0)
+        Some(self.header(HeaderField::JointRanks) as usize).filter(|&at| at != 0)
     }
 
     /// Returns the number of wildcard automata, and so the maximum that a walk begins.
@@ -172,7 +171,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
-        self.header(Field::Wildcards).min(MAX_WILDCARDS as u32)
+        self.header(HeaderField::Wildcards).min(MAX_WILDCARDS as u32)
     }
 
     #[inline(always)]
@@ -239,18 +238,18 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     #[must_use]
     pub fn has_fallbacks(&self) -> bool {
-        self.header(Field::Fallbacks) != 0
+        self.header(HeaderField::Fallbacks) != 0
     }
 
     /// Returns the first fallback pattern's offset.
     pub(super) fn fallbacks_at(&self) -> Option<usize> {
-        Some(self.header(Field::Fallbacks) as usize).filter(|&at| at != 0)
+        Some(self.header(HeaderField::Fallbacks) as usize).filter(|&at| at != 0)
     }
 
     /// Returns a reader for the fallback patterns, in rank order. It reads at most [`MAX_FALLBACK_BYTES`].
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
-        let at = self.header(Field::Fallbacks) as usize;
+        let at = self.header(HeaderField::Fallbacks) as usize;
         let bytes = if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) };
         FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
@@ -259,7 +258,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     ///
     /// # Errors
     /// Returns an error if the text table is damaged.
-    pub fn text(&self, rank: u32) -> Result<Option<Text<'a>>, Corrupt> {
+    pub fn text(&self, rank: u32) -> Result<Option<PatternText<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(None) };
         let (mut low, mut high) = (0, table.count);
         while low < high {
@@ -271,7 +270,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     /// Returns the text table's offset.
     pub(super) fn texts_at(&self) -> Option<usize> {
-        Some(self.header(Field::Texts) as usize).filter(|&at| at != 0)
+        Some(self.header(HeaderField::Texts) as usize).filter(|&at| at != 0)
     }
 
     fn text_table(&self) -> Result<Option<TextTable<'a, W>>, Corrupt> {
@@ -290,7 +289,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     ///
     /// # Errors
     /// Returns an error if the text table is damaged.
-    pub fn texts(&self) -> Result<Vec<Text<'a>>, Corrupt> {
+    pub fn texts(&self) -> Result<Vec<PatternText<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(Vec::new()) };
         (0..table.count).map(|index| table.text(index)).collect()
     }
@@ -310,13 +309,13 @@ impl<'a, const W: usize> TextTable<'a, W> {
         TextFlags::split::<W>(number::<W>(self.ranks, index * W).unwrap_or_default())
     }
 
-    fn text(&self, index: usize) -> Result<Text<'a>, Corrupt> {
+    fn text(&self, index: usize) -> Result<PatternText<'a>, Corrupt> {
         let end_of = |index: usize| number::<W>(self.ends, index * W).map_or(usize::MAX, |end| end as usize);
         let start = if index == 0 { 0 } else { end_of(index - 1) };
         let pattern = self.patterns.get(start..end_of(index));
         let pattern = pattern.ok_or(corrupt!(self.at + W + (self.count + index) * W, "the end of a text"))?;
         let (flags, rank) = self.rank(index);
-        Ok(Text { rank, flags, pattern })
+        Ok(PatternText { rank, flags, pattern })
     }
 }
 

@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use super::{
-    Draft, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, FallbackPattern,
-    Field, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD,
-    STATE_HEADER_BYTES, State, WildcardAutomaton, header_bytes, list_max_bytes, wildcard_header_bytes,
+    AutomatonDraft, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS,
+    FallbackPattern, HeaderField, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS,
+    NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES, State, WildcardAutomaton, header_bytes, list_max_bytes,
+    wildcard_header_bytes,
 };
 use crate::format::fingerprints::Fingerprints;
 use crate::format::{TooLarge, fit};
@@ -16,7 +17,7 @@ use crate::format::{TooLarge, fit};
 /// # Errors
 /// Returns an error if the automaton takes 4 GiB or more, or exceeds [`MAX_RULES`], [`MAX_WILDCARDS`] or
 /// [`MAX_FALLBACK_BYTES`].
-pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
+pub fn write(draft: &AutomatonDraft<'_>) -> Result<Vec<u8>, TooLarge> {
     for (what, found, limit) in [
         ("rules in a ruleset", draft.rule_count as usize, MAX_RULES),
         ("wildcard automata in a ruleset", draft.wildcards.len(), MAX_WILDCARDS),
@@ -27,27 +28,27 @@ pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
         }
     }
     if draft.rule_count <= MAX_RULES_OF_TWO_BYTES {
-        let writer = Writer::<2>::layout(draft);
+        let writer = AutomatonWriter::<2>::layout(draft);
         if writer.parts.fingerprints <= usize::from(u16::MAX) {
             return writer.write();
         }
     }
-    Writer::<4>::layout(draft).write()
+    AutomatonWriter::<4>::layout(draft).write()
 }
 
 /// A writer with `W`-byte numbers.
-struct Writer<'d, 't, const W: usize> {
-    draft: &'d Draft<'t>,
+struct AutomatonWriter<'d, 't, const W: usize> {
+    draft: &'d AutomatonDraft<'t>,
     state_at: Vec<usize>,
     wildcard_at: Vec<usize>,
     /// The distinct fingerprints, and each wildcard automaton's index in them.
     fingerprints: Vec<&'d Fingerprints>,
     fingerprints_of: Vec<usize>,
-    parts: Parts,
+    parts: PartOffsets,
 }
 
 /// Offsets of the parts that follow the states and wildcard automata.
-struct Parts {
+struct PartOffsets {
     fallbacks: usize,
     texts: usize,
     joint_ranks: usize,
@@ -57,8 +58,8 @@ struct Parts {
     end: usize,
 }
 
-impl<'d, 't, const W: usize> Writer<'d, 't, W> {
-    fn layout(draft: &'d Draft<'t>) -> Writer<'d, 't, W> {
+impl<'d, 't, const W: usize> AutomatonWriter<'d, 't, W> {
+    fn layout(draft: &'d AutomatonDraft<'t>) -> AutomatonWriter<'d, 't, W> {
         let mut end = header_bytes(W);
         let mut place = |size: usize| {
             let at = end;
@@ -83,8 +84,8 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         let zeros = joint_ranks + 4 * draft.joint_ranks.len();
         let fingerprints_at = zeros.max(room);
         let end = fingerprints_at + fingerprints.len() * size_of::<Fingerprints>();
-        let parts = Parts { fallbacks, texts, joint_ranks, zeros, fingerprints: fingerprints_at, end };
-        Writer { draft, state_at, wildcard_at, fingerprints, fingerprints_of, parts }
+        let parts = PartOffsets { fallbacks, texts, joint_ranks, zeros, fingerprints: fingerprints_at, end };
+        AutomatonWriter { draft, state_at, wildcard_at, fingerprints, fingerprints_of, parts }
     }
 
     fn state_size(state: &State<'_>) -> usize {
@@ -106,7 +107,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        let Parts { fallbacks, texts, joint_ranks, zeros, fingerprints, end } = self.parts;
+        let PartOffsets { fallbacks, texts, joint_ranks, zeros, fingerprints, end } = self.parts;
         fit::<u32>("bytes of an automaton", end, u32::MAX.into())?;
         let mut out = Vec::with_capacity(end);
         self.header(&mut out);
@@ -137,9 +138,9 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         Ok(out)
     }
 
-    /// Appends the width and the fields in the order of [`Field`].
+    /// Appends the width and the fields in the order of [`HeaderField`].
     fn header(&self, out: &mut Vec<u8>) {
-        let Parts { fallbacks, texts, joint_ranks, zeros, fingerprints, .. } = self.parts;
+        let PartOffsets { fallbacks, texts, joint_ranks, zeros, fingerprints, .. } = self.parts;
         let if_any = |at: usize, next: usize| if at == next { 0 } else { at };
         out.push(W as u8);
         for number in [
@@ -154,7 +155,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         ] {
             self.number(out, number);
         }
-        debug_assert_eq!(out.len(), Field::Wildcards.at(W) + W);
+        debug_assert_eq!(out.len(), HeaderField::Wildcards.at(W) + W);
     }
 
     fn texts(&self, out: &mut Vec<u8>) {
@@ -240,7 +241,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
 
 /// Returns the distinct fingerprints in the order in which wildcard automata first use them, and each automaton's index
 /// in them.
-fn distinct_fingerprints<'d>(draft: &'d Draft<'_>) -> (Vec<&'d Fingerprints>, Vec<usize>) {
+fn distinct_fingerprints<'d>(draft: &'d AutomatonDraft<'_>) -> (Vec<&'d Fingerprints>, Vec<usize>) {
     let mut fingerprints = Vec::new();
     let mut known = HashMap::new();
     let mut last: Option<(&Fingerprints, usize)> = None;
@@ -280,7 +281,7 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
 
 /// Returns the size of a draft's fallback patterns in bytes, including the end of their list.
 #[must_use]
-pub fn fallback_bytes(draft: &Draft<'_>) -> usize {
+pub fn fallback_bytes(draft: &AutomatonDraft<'_>) -> usize {
     draft.fallbacks.iter().map(fallback_size).sum::<usize>() + size_of_val(&NO_RANK)
 }
 

@@ -6,14 +6,15 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::super::container::Section;
-use super::super::draft::{LINES, OTHER, POLICIES, Tables, USAGES};
-use super::super::policies::{Group, PolicyDraft, UsageGroup};
-use super::super::pool::{PoolWriter, Records, write_pool};
+use super::super::draft::{LINES, OTHER, POLICIES, SetTables, USAGES};
+use super::super::numbers::NumberSet;
+use super::super::policies::{PolicyDraft, StoredGroup, UsageGroup};
+use super::super::pool::{EncodedRecords, PoolWriter, write_pool};
 use super::super::rulesets::RulesetWriter;
 use super::super::tokens::write_tokens;
 use super::super::{FormatError, NONE};
-use super::used::{Bits, RankedBits, UsedContents, Variant};
-use super::{File, MergeError, of_part};
+use super::used::{PolicyVariant, UsedContents};
+use super::{FileRecord, MergeError, of_part};
 use crate::spool::{SectionBytes, SectionWriter, Store};
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
@@ -21,61 +22,65 @@ use crate::verdict::PolicySource;
 /// The new numbers or addresses of one section's needed records, for each set.
 #[derive(Default)]
 struct Renumbering {
-    places: Vec<RankedBits>,
+    places: Vec<NumberSet>,
     to: Vec<Vec<u32>>,
 }
 
 impl Renumbering {
-    fn of(used: impl Iterator<Item = Bits>) -> Renumbering {
-        let places: Vec<RankedBits> = used.map(RankedBits::of).collect();
+    fn of(used: impl Iterator<Item = NumberSet>) -> Renumbering {
+        let counted = used.map(|mut numbers| {
+            numbers.count();
+            numbers
+        });
+        let places: Vec<NumberSet> = counted.collect();
         let to = places.iter().map(|_| Vec::new()).collect();
         Renumbering { places, to }
     }
 
     /// Returns a needed record's new address.
     fn get(&self, part: usize, address: u32) -> u32 {
-        let index = self.places[part].index(address as usize);
-        index.and_then(|index| self.to[part].get(index)).copied().unwrap_or(NONE)
+        let index = self.places[part].rank(address as usize);
+        index.and_then(|index| self.to[part].get(index as usize)).copied().unwrap_or(NONE)
     }
 }
 
 /// The addresses of policies and other directives in the merged set.
-pub(super) struct Addresses {
+pub(super) struct MergedAddresses {
     /// Policies with a file's rules.
     policies: Renumbering,
-    variants: BTreeMap<Variant, u32>,
+    variants: BTreeMap<PolicyVariant, u32>,
     other: Renumbering,
 }
 
-impl Addresses {
+impl MergedAddresses {
     /// Returns a policy's address.
-    pub fn policy(&self, source: PolicySource, file: Option<File>) -> u32 {
+    pub fn policy(&self, source: PolicySource, file: Option<FileRecord>) -> u32 {
         match (source, file) {
             (PolicySource::Rules, Some(file)) => self.policies.get(file.part as usize, file.policy),
             _ => {
-                let variant = (source, file.map(|file| File { other: NONE, ..file }));
+                let variant = (source, file.map(|file| FileRecord { other: NONE, ..file }));
                 self.variants.get(&variant).copied().unwrap_or(NONE)
             }
         }
     }
 
     /// Returns the address of a file's other directives, or [`NONE`].
-    pub fn other(&self, file: File) -> u32 {
+    pub fn other(&self, file: FileRecord) -> u32 {
         if file.other == NONE { NONE } else { self.other.get(file.part as usize, file.other) }
     }
 }
 
-type Sections = Vec<(Section, SectionBytes)>;
+type SpooledSections = Vec<(Section, SectionBytes)>;
 
 /// Merges the contents. Rulesets are merged in parallel with lines and other directives.
 pub(super) fn merge_contents<E: Send>(
-    tables: &[Tables<'_>],
+    tables: &[SetTables<'_>],
     used: UsedContents,
     threads: &dyn Threads,
     store: &dyn Store,
-) -> Result<(Addresses, Sections), MergeError<E>> {
+) -> Result<(MergedAddresses, SpooledSections), MergeError<E>> {
     let UsedContents { mut parts, variants } = used;
-    let mut take = |of: fn(&mut super::used::UsedRecords) -> &mut Bits| {
+    let mut take = |of: fn(&mut super::used::UsedRecords) -> &mut NumberSet| {
         Renumbering::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
     };
     let policies = take(|part| &mut part.policies);
@@ -103,7 +108,7 @@ pub(super) fn merge_contents<E: Send>(
     let renumbering = Renumberings { tokens, rulesets, lines, usages };
     let (policies, variants, policy_bytes) = renumbering.merge_policies(tables, policies, variants, threads, store)?;
     sections.push((Section::Policies, policy_bytes));
-    Ok((Addresses { policies, variants, other }, sections))
+    Ok((MergedAddresses { policies, variants, other }, sections))
 }
 
 /// Merges sorted records: passes the smallest remaining record and its set's number to `take` until none remain.
@@ -129,10 +134,10 @@ fn merge_sorted<R: Ord, E>(
 }
 
 fn merge_rulesets<E>(
-    tables: &[Tables<'_>],
+    tables: &[SetTables<'_>],
     mut renumbering: Renumbering,
     store: &dyn Store,
-) -> Result<(Renumbering, Sections), MergeError<E>> {
+) -> Result<(Renumbering, SpooledSections), MergeError<E>> {
     let mut writer = RulesetWriter::new(SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
         let (rulesets, mut numbers) = (tables.rulesets, places.iter());
@@ -158,10 +163,10 @@ fn merge_rulesets<E>(
 /// Merges the records of a pool that refer to no other section.
 fn merge_pool<'t, E>(
     pool: (&'static str, usize),
-    tables: &[Tables<'t>],
+    tables: &[SetTables<'t>],
     mut renumbering: Renumbering,
     store: &dyn Store,
-    record: impl Fn(&Tables<'t>, u32) -> Result<&'t [u8], FormatError> + Copy,
+    record: impl Fn(&SetTables<'t>, u32) -> Result<&'t [u8], FormatError> + Copy,
 ) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
     let mut pool = PoolWriter::new(pool, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
@@ -177,7 +182,7 @@ fn merge_pool<'t, E>(
 }
 
 fn merge_tokens<E>(
-    tables: &[Tables<'_>],
+    tables: &[SetTables<'_>],
     mut renumbering: Renumbering,
 ) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
     let mut sorted: Vec<&[u8]> = Vec::new();
@@ -209,26 +214,26 @@ struct Renumberings {
 impl Renumberings {
     fn merge_policies<E: Send>(
         &self,
-        tables: &[Tables<'_>],
+        tables: &[SetTables<'_>],
         mut renumbering: Renumbering,
-        variants: impl IntoIterator<Item = Variant>,
+        variants: impl IntoIterator<Item = PolicyVariant>,
         threads: &dyn Threads,
         store: &dyn Store,
-    ) -> Result<(Renumbering, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
-        let of_set = |(): &mut (), &(part, places): &(usize, &RankedBits)| {
-            let mut records = Records::default();
+    ) -> Result<(Renumbering, BTreeMap<PolicyVariant, u32>, SectionBytes), MergeError<E>> {
+        let of_set = |(): &mut (), &(part, places): &(usize, &NumberSet)| {
+            let mut records = EncodedRecords::default();
             for policy in places.iter() {
-                let file = File { part: part as u32, policy, other: NONE };
+                let file = FileRecord { part: part as u32, policy, other: NONE };
                 let draft = of_part(part, self.draft(tables, PolicySource::Rules, file))?;
                 records.push_with(|out| draft.encode(out));
             }
-            Ok::<Records, MergeError<E>>(records)
+            Ok::<EncodedRecords, MergeError<E>>(records)
         };
-        let mut records = Records::default();
+        let mut records = EncodedRecords::default();
         for of_set in threads.each(&renumbering.places.iter().enumerate().collect::<Vec<_>>(), || (), of_set) {
             records.append(&of_set?);
         }
-        let variants: Vec<Variant> = variants.into_iter().collect();
+        let variants: Vec<PolicyVariant> = variants.into_iter().collect();
         for &(source, file) in &variants {
             let draft = match file {
                 Some(file) => of_part(file.part as usize, self.draft(tables, source, file))?,
@@ -245,13 +250,18 @@ impl Renumberings {
     }
 
     /// Returns the new set's policy with a file's rules.
-    fn draft(&self, tables: &[Tables<'_>], source: PolicySource, file: File) -> Result<PolicyDraft, FormatError> {
+    fn draft(
+        &self,
+        tables: &[SetTables<'_>],
+        source: PolicySource,
+        file: FileRecord,
+    ) -> Result<PolicyDraft, FormatError> {
         let part = file.part as usize;
         let mut draft = tables[part].policies.get(file.policy)?.to_draft()?;
         let PolicyDraft { tokens, groups, usages, .. } = &mut draft;
         tokens.iter_mut().for_each(|(token, _)| *token = self.tokens.get(part, *token));
         tokens.sort_unstable();
-        for Group { ruleset, lines } in groups {
+        for StoredGroup { ruleset, lines } in groups {
             *ruleset = self.rulesets.get(part, *ruleset);
             *lines = if *lines == NONE { NONE } else { self.lines.get(part, *lines) };
         }
@@ -264,7 +274,7 @@ impl Renumberings {
 }
 
 /// Returns whether two files have the same content.
-pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool, MergeError<E>> {
+pub(super) fn is_same<E>(tables: &[SetTables<'_>], a: FileRecord, b: FileRecord) -> Result<bool, MergeError<E>> {
     if a == b || a.part == b.part {
         // Within a set, equal contents have one address.
         return Ok(a == b);
@@ -276,10 +286,10 @@ pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool
 type GroupContent<'t> = (Option<Cow<'t, [u8]>>, Option<&'t [u8]>);
 
 /// Tokens with their groups, the default group, each group and usage group, and the other directives.
-type Content<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<GroupContent<'t>>, Option<&'t [u8]>);
+type FileContent<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<GroupContent<'t>>, Option<&'t [u8]>);
 
-fn content<'t, E>(tables: &[Tables<'t>], file: File) -> Result<Content<'t>, MergeError<E>> {
-    let Tables { policies, tokens, rulesets, lines, other, usages, .. } = tables[file.part as usize];
+fn content<'t, E>(tables: &[SetTables<'t>], file: FileRecord) -> Result<FileContent<'t>, MergeError<E>> {
+    let SetTables { policies, tokens, rulesets, lines, other, usages, .. } = tables[file.part as usize];
     let read = || {
         let policy = policies.get(file.policy)?;
         let tokens = policy.tokens().map(|(token, group)| Ok((tokens.name(token)?, group)));

@@ -1,23 +1,23 @@
 //! Finds the origins that several sets contain.
 
 use super::super::FormatError;
-use super::super::draft::Tables;
+use super::super::draft::SetTables;
 use super::super::origins::{OriginRecord, UNIT, seed_part};
 use super::{MergeError, of_part};
 use crate::threads::{Threads, sort};
 
 /// An origin record's location: the set's number in the high bits, and its address there in the low [`ADDRESS_BITS`].
-pub(super) type Location = u64;
+pub(super) type OriginLocation = u64;
 
 /// Number of address bits in a location, as in slots.
 const ADDRESS_BITS: u32 = 40;
 
 /// Returns a location's set number and byte offset in the section.
-pub(super) fn place_of(at: Location) -> (usize, usize) {
+pub(super) fn place_of(at: OriginLocation) -> (usize, usize) {
     ((at >> ADDRESS_BITS) as usize, (at & ((1 << ADDRESS_BITS) - 1)) as usize * UNIT)
 }
 
-fn location(part: usize, place: usize) -> Location {
+fn location(part: usize, place: usize) -> OriginLocation {
     (part as u64) << ADDRESS_BITS | (place / UNIT) as u64
 }
 
@@ -25,15 +25,15 @@ fn location(part: usize, place: usize) -> Location {
 pub(super) struct JoinedOrigins {
     first_seed: u64,
     /// Locations for origins that several sets contain, grouped by origin, first set first.
-    members: Vec<Location>,
+    members: Vec<OriginLocation>,
     /// Each origin's end in `members`.
     ends: Vec<usize>,
     /// For each set, its locations in `members` in order, with their origin's index.
-    of_part: Vec<Vec<(Location, usize)>>,
+    of_part: Vec<Vec<(OriginLocation, usize)>>,
 }
 
 /// Finds the origins that several sets contain. Memory: 16 bytes for each origin in each set.
-pub(super) fn join<E>(tables: &[Tables<'_>], threads: &dyn Threads) -> Result<JoinedOrigins, MergeError<E>> {
+pub(super) fn join<E>(tables: &[SetTables<'_>], threads: &dyn Threads) -> Result<JoinedOrigins, MergeError<E>> {
     let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
     sort(&mut all, threads, &Ord::cmp);
     let mut joined =
@@ -51,7 +51,7 @@ pub(super) fn join<E>(tables: &[Tables<'_>], threads: &dyn Threads) -> Result<Jo
         }
         named.sort_unstable();
         for origin in named.chunk_by(|a, b| a.0 == b.0) {
-            let locations: Vec<Location> = origin.iter().map(|&(_, at, _)| at).collect();
+            let locations: Vec<OriginLocation> = origin.iter().map(|&(_, at, _)| at).collect();
             joined.add(origin[0].2, if locations.len() > 1 { &locations } else { &[] });
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn join<E>(tables: &[Tables<'_>], threads: &dyn Threads) -> Result<Jo
 
 impl JoinedOrigins {
     /// Adds an origin. `locations` are its records if there are several, otherwise empty.
-    fn add(&mut self, hash: u64, locations: &[Location]) {
+    fn add(&mut self, hash: u64, locations: &[OriginLocation]) {
         self.first_seed = self.first_seed.wrapping_add(hash);
         if locations.is_empty() {
             return;
@@ -79,7 +79,7 @@ impl JoinedOrigins {
     }
 
     /// Returns an origin's locations if several sets contain it.
-    fn locations(&self, origin: usize) -> &[Location] {
+    fn locations(&self, origin: usize) -> &[OriginLocation] {
         let start = if origin == 0 { 0 } else { self.ends[origin - 1] };
         &self.members[start..self.ends[origin]]
     }
@@ -89,8 +89,9 @@ impl JoinedOrigins {
     pub fn origins<'j, 't>(
         &'j self,
         part: usize,
-        tables: &Tables<'t>,
-    ) -> impl Iterator<Item = Result<(Location, OriginRecord<'t>, &'j [Location]), FormatError>> + use<'j, 't> {
+        tables: &SetTables<'t>,
+    ) -> impl Iterator<Item = Result<(OriginLocation, OriginRecord<'t>, &'j [OriginLocation]), FormatError>> + use<'j, 't>
+    {
         let mut members = self.of_part[part].iter().peekable();
         records(part, tables).filter_map(move |found| {
             let (at, record) = match found {
@@ -106,10 +107,10 @@ impl JoinedOrigins {
     /// Returns each origin's hash with the location of its first record.
     pub fn hashed<E>(
         &self,
-        tables: &[Tables<'_>],
+        tables: &[SetTables<'_>],
         threads: &dyn Threads,
         hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
-    ) -> Result<Vec<(u64, Location)>, MergeError<E>> {
+    ) -> Result<Vec<(u64, OriginLocation)>, MergeError<E>> {
         let first_of =
             |part: usize| self.origins(part, &tables[part]).map(|found| found.map(|(at, record, _)| (at, record)));
         hashed_records(tables, threads, first_of, hash)
@@ -117,12 +118,12 @@ impl JoinedOrigins {
 }
 
 /// Returns hashes and locations for records from all sets, which are read in parallel.
-fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>>, E>(
-    tables: &[Tables<'t>],
+fn hashed_records<'t, I: Iterator<Item = Result<(OriginLocation, OriginRecord<'t>), FormatError>>, E>(
+    tables: &[SetTables<'t>],
     threads: &dyn Threads,
     records_of: impl Fn(usize) -> I + Sync,
     hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
-) -> Result<Vec<(u64, Location)>, MergeError<E>> {
+) -> Result<Vec<(u64, OriginLocation)>, MergeError<E>> {
     let hashed = threads.each_number(tables.len(), |part| {
         records_of(part).map(|found| found.map(|(at, record)| (hash(&record), at))).collect::<Result<Vec<_>, _>>()
     });
@@ -136,8 +137,8 @@ fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), Fo
 /// Returns a set's records with their locations.
 fn records<'t>(
     part: usize,
-    tables: &Tables<'t>,
-) -> impl Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>> + use<'t> {
+    tables: &SetTables<'t>,
+) -> impl Iterator<Item = Result<(OriginLocation, OriginRecord<'t>), FormatError>> + use<'t> {
     let origins = tables.origins;
     let (mut place, end) = (0, origins.records.len());
     std::iter::from_fn(move || {

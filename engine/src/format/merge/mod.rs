@@ -17,11 +17,12 @@ use std::io;
 use super::captures::StoredCaptures;
 use super::container::Section;
 use super::crawlers::CrawlerTable;
-use super::draft::{CAPTURES, Tables};
+use super::draft::{CAPTURES, SetTables};
 use super::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
+use super::numbers::NumberSet;
 use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
-use super::pool::{PoolWriter, Records, write_pool};
-use super::reading::Reading;
+use super::pool::{EncodedRecords, PoolWriter, write_pool};
+use super::reading::Interpretation;
 use super::{FormatError, NONE, TooLarge};
 use crate::set::Set;
 use crate::spool::{SectionBytes, SectionWriter, Store};
@@ -29,9 +30,9 @@ use crate::threads::Threads;
 use crate::url::Scheme;
 use crate::verdict::PolicySource;
 
-use contents::{Addresses, merge_contents};
-use join::{JoinedOrigins, Location, join, place_of};
-use used::{Decisions, RankedBits};
+use contents::{MergedAddresses, merge_contents};
+use join::{JoinedOrigins, OriginLocation, join, place_of};
+use used::Decisions;
 
 /// Maximum number of sets to merge at once.
 pub const MAX_PARTS: usize = 1 << 16;
@@ -103,7 +104,7 @@ fn of_part<T, E>(part: usize, result: Result<T, FormatError>) -> Result<T, Merge
 }
 
 /// The merged set's sections and counters.
-pub struct Merged<C> {
+pub struct MergedSections<C> {
     /// The sections.
     pub sections: [SectionBytes; Section::COUNT],
     /// The counters. Each origin is counted once, in one of them.
@@ -122,17 +123,17 @@ pub struct Merged<C> {
 /// cannot be written.
 pub fn merge<D: Decide>(
     sets: &[&Set<&[u8]>],
-    reading: &Reading<'_>,
+    reading: &Interpretation<'_>,
     crawlers: &CrawlerTable<'_>,
     decide: &D,
     threads: &dyn Threads,
     store: &dyn Store,
-) -> Result<Merged<D::Counts>, MergeError<D::Error>> {
+) -> Result<MergedSections<D::Counts>, MergeError<D::Error>> {
     if sets.len() > MAX_PARTS {
         let (limit, found) = (MAX_PARTS as u64, sets.len() as u64);
         return Err(TooLarge { what: "sets that are merged at once", limit, found }.into());
     }
-    let tables: Vec<Tables<'_>> = sets.iter().map(|set| set.tables()).collect();
+    let tables: Vec<SetTables<'_>> = sets.iter().map(|set| set.tables()).collect();
     let joined = join(&tables, threads)?;
     let Decisions { used, counts } = used::find(&tables, &joined, decide, threads)?;
     let (addresses, contents) = merge_contents(&tables, used, threads, store)?;
@@ -143,12 +144,12 @@ pub fn merge<D: Decide>(
     for (section, bytes) in contents.into_iter().chain(origins) {
         sections[section as usize] = bytes;
     }
-    Ok(Merged { sections, counts })
+    Ok(MergedSections { sections, counts })
 }
 
 /// A robots.txt in a set: the addresses of its policy and its other directives, or [`NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct File {
+struct FileRecord {
     part: u32,
     policy: u32,
     other: u32,
@@ -158,8 +159,7 @@ struct File {
 #[derive(Default)]
 struct OriginInput {
     found: Vec<(usize, StoredCaptures)>,
-    /// The files by number.
-    files: Vec<File>,
+    files: Vec<FileRecord>,
 }
 
 /// Returns the history of an origin without a capture record: only a successfully fetched file's rules are known.
@@ -180,9 +180,9 @@ impl OriginInput {
     /// Collects an origin's data: `origin` at one location, and the records at the others.
     fn collect_from<'t, E>(
         &mut self,
-        tables: &[Tables<'t>],
-        (at, origin): (Location, OriginRecord<'t>),
-        others: &[Location],
+        tables: &[SetTables<'t>],
+        (at, origin): (OriginLocation, OriginRecord<'t>),
+        others: &[OriginLocation],
     ) -> Result<(), MergeError<E>> {
         self.found.clear();
         self.files.clear();
@@ -195,7 +195,12 @@ impl OriginInput {
         Ok(())
     }
 
-    fn add<E>(&mut self, tables: &[Tables<'_>], at: Location, origin: &OriginRecord<'_>) -> Result<(), MergeError<E>> {
+    fn add<E>(
+        &mut self,
+        tables: &[SetTables<'_>],
+        at: OriginLocation,
+        origin: &OriginRecord<'_>,
+    ) -> Result<(), MergeError<E>> {
         let (part, _) = place_of(at);
         let mut stored = match origin.captures {
             Some(address) => of_part(part, tables[part].captures.get(address))?,
@@ -207,7 +212,7 @@ impl OriginInput {
             of_part(part, tables[part].other.get(origin.other).group_count())?;
             // An origin has the other directives of its deciding capture. Older captures, which a set by time also
             // contains, never decide at a set's reference time, so their other directives do not matter here.
-            let file = File { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
+            let file = FileRecord { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
             *policy = self.number(tables, file)?;
         }
         self.found.push((part, stored));
@@ -215,7 +220,7 @@ impl OriginInput {
     }
 
     /// Returns a file's number, which is the same for files with the same content.
-    fn number<E>(&mut self, tables: &[Tables<'_>], file: File) -> Result<u32, MergeError<E>> {
+    fn number<E>(&mut self, tables: &[SetTables<'_>], file: FileRecord) -> Result<u32, MergeError<E>> {
         for (number, &known) in (0..).zip(&self.files) {
             if contents::is_same(tables, known, file)? {
                 return Ok(number);
@@ -225,8 +230,7 @@ impl OriginInput {
         Ok(self.files.len() as u32 - 1)
     }
 
-    /// Returns the file with a number from a decision.
-    fn file(&self, number: u32) -> Option<File> {
+    fn file(&self, number: u32) -> Option<FileRecord> {
         self.files.get(number as usize).copied()
     }
 }
@@ -240,22 +244,21 @@ type RecordReferences = [u32; 3];
 struct PartReferences {
     references: Vec<RecordReferences>,
     /// The set's records that have an element in `references`.
-    places: RankedBits,
-    /// The referenced histories.
-    histories: Records,
+    places: NumberSet,
+    histories: EncodedRecords,
     /// The first history's number among the histories from all sets.
     first_history: usize,
 }
 
 impl PartReferences {
     fn find<D: Decide>(
-        tables: &[Tables<'_>],
+        tables: &[SetTables<'_>],
         joined: &JoinedOrigins,
-        addresses: &Addresses,
+        addresses: &MergedAddresses,
         decide: &D,
         part: usize,
     ) -> Result<PartReferences, MergeError<D::Error>> {
-        let (mut own, mut is_there) = (PartReferences::default(), used::Bits::default());
+        let mut own = PartReferences::default();
         // A damaged set may claim more origins than fit in memory.
         let origins = tables[part].origins;
         let count = (origins.count() as usize).min(origins.records.len() / UNIT);
@@ -267,9 +270,9 @@ impl PartReferences {
             input.collect_from(tables, (at, origin), others)?;
             let decided = decide.decide(&origin, &input.found, &mut counts).map_err(MergeError::Undecided)?;
             own.references.push(references_of(&input, addresses, decided, &mut own.histories));
-            is_there.set(place_of(at).1 / UNIT);
+            own.places.insert(place_of(at).1 / UNIT);
         }
-        own.places = RankedBits::of(is_there);
+        own.places.count();
         Ok(own)
     }
 }
@@ -279,15 +282,15 @@ const NO_ORIGIN: OriginRecord<'_> =
 
 /// Writes captures and origins.
 fn merge_origins<D: Decide>(
-    tables: &[Tables<'_>],
+    tables: &[SetTables<'_>],
     joined: &JoinedOrigins,
-    addresses: &Addresses,
+    addresses: &MergedAddresses,
     decide: &D,
     threads: &dyn Threads,
     store: &dyn Store,
 ) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
     let references_of_part = |part| PartReferences::find(tables, joined, addresses, decide, part);
-    let (mut parts, mut histories) = (Vec::new(), Records::default());
+    let (mut parts, mut histories) = (Vec::new(), EncodedRecords::default());
     for found in threads.each_number(tables.len(), references_of_part) {
         let mut found = found?;
         found.first_history = histories.len();
@@ -309,12 +312,13 @@ fn merge_origins<D: Decide>(
         threads,
     )?;
     let (mut buckets, mut origins) = (SectionWriter::new(store.create()?), SectionWriter::new(store.create()?));
-    let record = |at: Location| {
+    let record = |at: OriginLocation| {
         let (part, place) = place_of(at);
         let (record, _) = of_part(part, tables[part].origins.at(place))?;
         let PartReferences { references, places, first_history, .. } = &parts[part];
-        let index = places.index(place / UNIT);
-        let [policy, history, other] = index.and_then(|index| references.get(index)).copied().unwrap_or([NONE; 3]);
+        let index = places.rank(place / UNIT);
+        let [policy, history, other] =
+            index.and_then(|index| references.get(index as usize)).copied().unwrap_or([NONE; 3]);
         let optional = |address: u32| Some(address).filter(|&address| address != NONE);
         let history = optional(history).map(|history| first_history + history as usize);
         let captures = history.and_then(|history| history_addresses.get(history).copied());
@@ -327,9 +331,9 @@ fn merge_origins<D: Decide>(
 /// Returns an origin record's references after a decision, and appends its captures to `histories`.
 fn references_of(
     input: &OriginInput,
-    addresses: &Addresses,
+    addresses: &MergedAddresses,
     decided: OriginDecision,
-    histories: &mut Records,
+    histories: &mut EncodedRecords,
 ) -> RecordReferences {
     let file = |number: u32| input.file(number);
     let policy = addresses.policy(decided.source, decided.file.and_then(file));

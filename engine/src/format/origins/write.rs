@@ -184,7 +184,6 @@ struct EncodedPiece {
     slots: Vec<(u64, u64)>,
 }
 
-/// Writes empty slots.
 fn put_empty<O: Sink>(out: &mut O, slots: u64) -> Result<(), O::Error> {
     (0..slots).try_for_each(|_| out.put(&[0; SLOT_BYTES]))
 }

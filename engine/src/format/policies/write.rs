@@ -1,7 +1,7 @@
 //! Writes the section `policies`. [`super`] defines its encoding.
 
 use super::super::{FormatError, NONE};
-use super::{FIRST_WITHOUT_RULES, Group, PolicyView, UsageGroup, encode, numbers_of_cause};
+use super::{FIRST_WITHOUT_RULES, PolicyView, StoredGroup, UsageGroup, encode, numbers_of_cause};
 use crate::verdict::PolicySource;
 
 /// A decoded policy: which crawlers get which rules from a robots.txt.
@@ -15,7 +15,7 @@ pub struct PolicyDraft {
     /// The default group's index, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
     /// The groups. A group may have no token if its user-agent line has no name.
-    pub groups: Vec<Group>,
+    pub groups: Vec<StoredGroup>,
     /// The usage rules of each group, and then those for crawlers without a group. Empty if no group has usage rules.
     pub usages: Vec<UsageGroup>,
 }

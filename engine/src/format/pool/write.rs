@@ -6,12 +6,12 @@ use crate::threads::{Threads, sort};
 
 /// Encoded records before they are sorted.
 #[derive(Default)]
-pub(in super::super) struct Records {
+pub(in super::super) struct EncodedRecords {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Records {
+impl EncodedRecords {
     /// Appends the record that `encode` writes.
     pub fn push_with(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         encode(&mut self.bytes);
@@ -19,7 +19,7 @@ impl Records {
     }
 
     /// Appends another list's records.
-    pub fn append(&mut self, others: &Records) {
+    pub fn append(&mut self, others: &EncodedRecords) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&others.bytes);
         self.ends.extend(others.ends.iter().map(|end| start + end));
@@ -83,7 +83,7 @@ impl<O: Sink> PoolWriter<O> {
 /// Returns an error if the section grows beyond the address range, or if the sink does.
 pub(in super::super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     pool: &mut PoolWriter<O>,
-    records: &Records,
+    records: &EncodedRecords,
     is_used: impl Fn(usize) -> bool,
     threads: &dyn Threads,
 ) -> Result<Vec<u32>, E> {

@@ -2,7 +2,9 @@
 
 use super::super::fingerprints::FingerprintPool;
 use super::super::{NONE, TooLarge, fit, put_long};
-use super::{ENTRY_BYTES, MAX_RULESETS_BYTES, OFFSET_BITS, PAYLOAD_PATCHES, PAYLOAD_RULES, Packed, Packer};
+use super::{
+    ENTRY_BYTES, MAX_RULESETS_BYTES, OFFSET_BITS, PAYLOAD_PATCHES, PAYLOAD_RULES, PackedRuleset, RulesetPacker,
+};
 use crate::spool::Sink;
 
 /// Writes the used rulesets, sorted and without duplicates.
@@ -31,14 +33,14 @@ pub(in super::super) struct RulesetWriter<O> {
     pub rulesets: O,
     end: u64,
     last: Vec<u8>,
-    packer: Packer,
+    packer: RulesetPacker,
     fingerprints: FingerprintPool,
 }
 
 impl<O: Sink> RulesetWriter<O> {
     /// Creates a writer that sends the section `rulesets` to a sink and keeps the others.
     pub fn new(rulesets: O) -> RulesetWriter<O> {
-        let (packer, fingerprints) = (Packer::default(), FingerprintPool::default());
+        let (packer, fingerprints) = (RulesetPacker::default(), FingerprintPool::default());
         RulesetWriter { index: Vec::new(), rulesets, end: 0, last: Vec::new(), packer, fingerprints }
     }
 
@@ -58,8 +60,8 @@ impl<O: Sink> RulesetWriter<O> {
     fn write<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<(), E> {
         let packed = self.packer.pack(automaton, &mut self.fingerprints)?;
         let (bytes, payload) = match &packed {
-            Packed::Whole(bytes) => (*bytes, PAYLOAD_RULES),
-            Packed::Patches(record) => (&record[..], PAYLOAD_PATCHES),
+            PackedRuleset::Whole(bytes) => (*bytes, PAYLOAD_RULES),
+            PackedRuleset::Patches(record) => (&record[..], PAYLOAD_PATCHES),
         };
         self.rulesets.put(bytes)?;
         self.end += bytes.len() as u64;

@@ -1,7 +1,7 @@
 //! An engine: the crate `fast-robots`.
 
 use fast_robots::{RobotsMatcher, RobotsTxt};
-use reptile_judge_engines::{Hello, Implementation, Row, path_of, path_of_text, serve, version_of};
+use reptile_judge_engines::{Hello, Implementation, Question, path_of, path_of_text, serve, version_of};
 use url::Url;
 
 struct FastRobots;
@@ -23,19 +23,19 @@ impl Implementation for FastRobots {
         RobotsTxt::parse_bytes(body).map_err(|error| format!("{error:?}"))
     }
 
-    fn ready<'f>(&self, file: &'f RobotsTxt<'_>, _row: &Row<'f>) -> Option<RobotsMatcher<'f>> {
+    fn ready<'f>(&self, file: &'f RobotsTxt<'_>, _row: &Question<'f>) -> Option<RobotsMatcher<'f>> {
         Some(file.matcher())
     }
 
-    fn allows(&self, ready: &RobotsMatcher<'_>, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &RobotsMatcher<'_>, row: &Question<'_>) -> Option<bool> {
         Some(ready.is_allowed(row.agent_text?, &path_of_text(row)?))
     }
 
-    fn allows_split(&self, ready: &RobotsMatcher<'_>, row: &Row<'_>, url: &Url) -> Option<bool> {
+    fn allows_split(&self, ready: &RobotsMatcher<'_>, row: &Question<'_>, url: &Url) -> Option<bool> {
         Some(ready.is_allowed(row.agent_text?, path_of(url)))
     }
 
-    fn one_shot(&self, body: &[u8], row: &Row<'_>) -> Option<bool> {
+    fn one_shot(&self, body: &[u8], row: &Question<'_>) -> Option<bool> {
         Some(self.parse(body).ok()?.is_allowed(row.agent_text?, &path_of_text(row)?))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use reptile::{Agent, Capture, Compiler, Crawler, Dialect, OneShot, Robots, Set, Verdict};
-use reptile_judge_engines::{Files, Hello, Implementation, Pass, Row, path_as_written, serve};
+use reptile_judge_engines::{Files, Hello, Implementation, Pass, Question, path_as_written, serve};
 
 struct Reptile {
     dialect: &'static Dialect,
@@ -29,7 +29,6 @@ fn allowed(verdict: Verdict) -> Option<bool> {
 }
 
 impl Reptile {
-    /// Compiles all files to a set.
     fn compile(&self, files: &Files<'_>) -> Result<reptile::CompiledSet, reptile::Error> {
         let mut compiler = Compiler::new(self.dialect);
         for (origin, body) in files {
@@ -38,7 +37,7 @@ impl Reptile {
         compiler.finish()
     }
 
-    fn crawl_pass<'a>(&self, files: &Files<'_>, rows: &[Row<'a>]) -> Result<Pass<'a>, Box<dyn std::error::Error>> {
+    fn crawl_pass<'a>(&self, files: &Files<'_>, rows: &[Question<'a>]) -> Result<Pass<'a>, Box<dyn std::error::Error>> {
         let set = self.compile(files)?.into_set()?;
         // Adjacent questions with the same crawler form a batch.
         let mut batches: Vec<(Agent, Vec<&[u8]>)> = Vec::new();
@@ -51,7 +50,7 @@ impl Reptile {
         }))
     }
 
-    fn open_pass<'a>(&self, files: &Files<'_>, row: &Row<'a>, folder: &Path) -> Result<Pass<'a>, reptile::Error> {
+    fn open_pass<'a>(&self, files: &Files<'_>, row: &Question<'a>, folder: &Path) -> Result<Pass<'a>, reptile::Error> {
         let (path, row) = (folder.join("judge.reptile"), *row);
         self.compile(files)?.write_file(&path)?;
         Ok(Box::new(move || {
@@ -86,7 +85,7 @@ impl Implementation for Reptile {
         Robots::parse(body, self.dialect).map_err(|error| error.to_string())
     }
 
-    fn ready<'f>(&self, file: &'f Robots, row: &Row<'f>) -> Option<Agent> {
+    fn ready<'f>(&self, file: &'f Robots, row: &Question<'f>) -> Option<Agent> {
         agent!(file, row.agent).ok()
     }
 
@@ -94,16 +93,16 @@ impl Implementation for Reptile {
         path_as_written(url)
     }
 
-    fn allows(&self, ready: &Agent, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &Agent, row: &Question<'_>) -> Option<bool> {
         allowed(ready.decide(row.url).ok()?)
     }
 
-    fn line(&self, ready: &Agent, row: &Row<'_>) -> Option<u32> {
+    fn line(&self, ready: &Agent, row: &Question<'_>) -> Option<u32> {
         let explained = ready.explain(row.url).ok()?;
         Some(explained.rule().map_or(0, |rule| rule.line))
     }
 
-    fn one_shot(&self, body: &[u8], row: &Row<'_>) -> Option<bool> {
+    fn one_shot(&self, body: &[u8], row: &Question<'_>) -> Option<bool> {
         let mut one_shots = self.one_shots.borrow_mut();
         if !one_shots.contains_key(row.agent) {
             let new = |crawler| OneShot::new(crawler, self.dialect);
@@ -113,11 +112,11 @@ impl Implementation for Reptile {
         allowed(one_shots.get(row.agent)?.decide(body, row.url).ok()?.0)
     }
 
-    fn crawl<'a>(&'a self, files: &Files<'_>, rows: &[Row<'a>]) -> Option<Result<Pass<'a>, String>> {
+    fn crawl<'a>(&'a self, files: &Files<'_>, rows: &[Question<'a>]) -> Option<Result<Pass<'a>, String>> {
         Some(self.crawl_pass(files, rows).map_err(|error| error.to_string()))
     }
 
-    fn open<'a>(&'a self, files: &Files<'_>, row: &Row<'a>, folder: &Path) -> Option<Result<Pass<'a>, String>> {
+    fn open<'a>(&'a self, files: &Files<'_>, row: &Question<'a>, folder: &Path) -> Option<Result<Pass<'a>, String>> {
         Some(self.open_pass(files, row, folder).map_err(|error| error.to_string()))
     }
 }

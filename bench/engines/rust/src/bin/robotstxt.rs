@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use reptile_judge_engines::{Hello, Implementation, Row, serve, version_of};
+use reptile_judge_engines::{Hello, Implementation, Question, serve, version_of};
 use robotstxt::DefaultMatcher;
 
 struct Robotstxt;
@@ -23,11 +23,11 @@ impl Implementation for Robotstxt {
         Ok(String::from_utf8_lossy(body))
     }
 
-    fn ready<'f>(&self, file: &'f Cow<'_, str>, _row: &Row<'f>) -> Option<&'f str> {
+    fn ready<'f>(&self, file: &'f Cow<'_, str>, _row: &Question<'f>) -> Option<&'f str> {
         Some(file)
     }
 
-    fn allows(&self, ready: &&str, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &&str, row: &Question<'_>) -> Option<bool> {
         Some(DefaultMatcher::default().one_agent_allowed_by_robots(ready, row.agent_text?, row.url_text?))
     }
 }

@@ -1,6 +1,6 @@
 //! An engine: the crate `robotxt`, which parses a file for one crawler.
 
-use reptile_judge_engines::{Hello, Implementation, Row, path_of, path_of_text, serve, version_of};
+use reptile_judge_engines::{Hello, Implementation, Question, path_of, path_of_text, serve, version_of};
 use robotxt::Robots;
 use url::Url;
 
@@ -21,15 +21,15 @@ impl Implementation for Robotxt {
         Ok(body)
     }
 
-    fn ready<'f>(&self, file: &'f &[u8], row: &Row<'f>) -> Option<Robots> {
+    fn ready<'f>(&self, file: &'f &[u8], row: &Question<'f>) -> Option<Robots> {
         Some(Robots::parse(file, row.agent_text?))
     }
 
-    fn allows(&self, ready: &Robots, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &Robots, row: &Question<'_>) -> Option<bool> {
         Some(ready.is_allowed(&path_of_text(row)?))
     }
 
-    fn allows_split(&self, ready: &Robots, _row: &Row<'_>, url: &Url) -> Option<bool> {
+    fn allows_split(&self, ready: &Robots, _row: &Question<'_>, url: &Url) -> Option<bool> {
         Some(ready.is_allowed(path_of(url)))
     }
 }

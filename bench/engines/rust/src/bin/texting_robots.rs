@@ -1,6 +1,6 @@
 //! An engine: the crate `texting_robots`, which parses a file for one crawler.
 
-use reptile_judge_engines::{Hello, Implementation, Row, serve, version_of};
+use reptile_judge_engines::{Hello, Implementation, Question, serve, version_of};
 use texting_robots::Robot;
 
 struct TextingRobots;
@@ -22,15 +22,15 @@ impl Implementation for TextingRobots {
         Ok(body)
     }
 
-    fn ready<'f>(&self, file: &'f &[u8], row: &Row<'f>) -> Option<Robot> {
+    fn ready<'f>(&self, file: &'f &[u8], row: &Question<'f>) -> Option<Robot> {
         Robot::new(row.agent_text?, file).ok()
     }
 
-    fn allows(&self, ready: &Robot, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, ready: &Robot, row: &Question<'_>) -> Option<bool> {
         Some(ready.allowed(row.url_text?))
     }
 
-    fn one_shot(&self, body: &[u8], row: &Row<'_>) -> Option<bool> {
+    fn one_shot(&self, body: &[u8], row: &Question<'_>) -> Option<bool> {
         Some(Robot::new(row.agent_text?, body).ok()?.allowed(row.url_text?))
     }
 }

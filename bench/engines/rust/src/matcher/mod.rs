@@ -16,7 +16,7 @@ use reptile_engine::format::automaton::kind_of;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use crate::implementation::{Hello, Implementation, Row, path_as_written};
+use crate::implementation::{Hello, Implementation, Question, path_as_written};
 
 /// Memory limit in bytes for a library's program, and again for the automaton that it builds while matching.
 pub const MATCHER_BYTES: usize = 1 << 30;
@@ -48,7 +48,6 @@ impl Expressions {
     }
 }
 
-/// Converts a pattern to an expression.
 fn expression(pattern: &[u8], is_anchored: bool) -> String {
     let mut text = String::new();
     for &byte in pattern {
@@ -79,7 +78,7 @@ pub trait Matcher: Sized {
 }
 
 /// A compiled group, or `None` for a group without rules, which allows everything.
-pub struct Group<M>(Option<RefCell<M>>, Vec<bool>);
+pub struct GroupMatcher<M>(Option<RefCell<M>>, Vec<bool>);
 
 /// An engine for a library.
 pub struct MatcherEngine<M> {
@@ -98,7 +97,7 @@ impl<M> MatcherEngine<M> {
 
 impl<M: Matcher> Implementation for MatcherEngine<M> {
     type File<'a> = Prepared;
-    type Ready<'f> = Group<M>;
+    type Ready<'f> = GroupMatcher<M>;
     const PER_AGENT: bool = true;
     const TAKES_PATHS: bool = true;
     const CRAWLS: bool = false;
@@ -120,7 +119,7 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
         prepare(body, &GOOGLE_LIB, &Bump::new()).map_err(|error| error.to_string())
     }
 
-    fn ready(&self, file: &Prepared, row: &Row<'_>) -> Option<Group<M>> {
+    fn ready(&self, file: &Prepared, row: &Question<'_>) -> Option<GroupMatcher<M>> {
         let crawler = of_name(row.agent, &GOOGLE_LIB);
         let groups = |token: &Vec<u8>| {
             let named = file.tokens.iter().filter(|(name, _)| name.eq_ignore_ascii_case(token));
@@ -138,14 +137,14 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
         };
         let is_empty = expressions.texts.is_empty();
         let matcher = if is_empty { None } else { Some(RefCell::new(M::new(&expressions).ok()?)) };
-        Some(Group(matcher, expressions.disallow))
+        Some(GroupMatcher(matcher, expressions.disallow))
     }
 
     fn path(&self, url: &[u8]) -> Vec<u8> {
         path_as_written(url)
     }
 
-    fn allows(&self, Group(matcher, disallow): &Group<M>, row: &Row<'_>) -> Option<bool> {
+    fn allows(&self, GroupMatcher(matcher, disallow): &GroupMatcher<M>, row: &Question<'_>) -> Option<bool> {
         let Some(matcher) = matcher else { return Some(true) };
         let first = path_of(row.url).with(|path| matcher.borrow_mut().first(path)).ok()?;
         Some(!first.and_then(|first| disallow.get(first)).is_some_and(|&disallow| disallow))
@@ -179,7 +178,7 @@ mod tests {
                      User-agent: *\nDisallow: /\n";
         let file = engine.parse(body).unwrap();
         let decide = |agent: &'static [u8], url: &'static [u8]| {
-            let row = Row::new(agent, url);
+            let row = Question::new(agent, url);
             engine.allows(&engine.ready(&file, &row)?, &row)
         };
         assert_eq!(decide(b"a", b"https://a.example/x"), Some(false));

@@ -62,7 +62,6 @@ const MISSING: &JNIStr = jni_str!("java/nio/file/NoSuchFileException");
 const ACCESS: &JNIStr = jni_str!("java/nio/file/AccessDeniedException");
 
 impl Failure {
-    /// Throws the exception for this error.
     fn throw(self, env: &mut Env<'_>) -> jni::errors::Result<()> {
         match self {
             Failure::Jni(error) => throw(env, INTERNAL, &error.to_string()),
@@ -90,7 +89,6 @@ impl Failure {
     }
 }
 
-/// Throws an exception with a message.
 fn throw(env: &mut Env<'_>, class: &JNIStr, message: &str) -> jni::errors::Result<()> {
     match env.throw_new(class, JNIString::from(message)) {
         // The exception that was just thrown.

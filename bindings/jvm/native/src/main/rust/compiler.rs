@@ -15,12 +15,12 @@ use crate::border::{Failure, bytes, optional, run, text};
 use crate::table::Table;
 
 /// A compiler, which is `None` once the set is finished. Its parser works on any thread, without the lock.
-struct Compiling {
+struct OpenCompiler {
     parser: Parser,
     compiler: Mutex<Option<Compiler>>,
 }
 
-static COMPILERS: Table<Compiling> = Table::new();
+static COMPILERS: Table<OpenCompiler> = Table::new();
 
 /// Returns the dialect with a name.
 ///
@@ -59,7 +59,7 @@ pub extern "system" fn Java_reptile_natives_Library_compilerNew<'l>(
                 .map_err(|_| Failure::Argument(format!("expected a number of bytes from 0, found {memory}")))?;
             compiler = compiler.memory(memory, text(env, &folder)?);
         }
-        Ok(COMPILERS.add(Compiling { parser: compiler.parser(), compiler: Mutex::new(Some(compiler)) }))
+        Ok(COMPILERS.add(OpenCompiler { parser: compiler.parser(), compiler: Mutex::new(Some(compiler)) }))
     })
 }
 
@@ -123,7 +123,7 @@ pub extern "system" fn Java_reptile_natives_Library_compilerFree<'l>(
     });
 }
 
-impl Compiling {
+impl OpenCompiler {
     fn add(&self, origin: Origin, capture: Capture, body: Option<&[u8]>) -> Result<(), Failure> {
         let parsed = self.parser.parse([(vec![origin.clone()], capture)], body);
         if let Some(error) = parsed.captures().iter().find_map(|capture| capture.outcome.as_ref().err()) {
