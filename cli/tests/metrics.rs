@@ -14,8 +14,8 @@ use crate::support::{Folder, gz};
 
 /// Returns the guide page's fields: each path, such as `inputs[].rows`, and its type.
 fn documented() -> BTreeMap<String, String> {
-    let page = include_str!("../guide/metrics.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let (_, fields) = include_str!("../guide/batches.md").split_once("\n### Fields\n").unwrap();
+    let rows = fields.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     rows.map(|(field, rest)| (field.to_owned(), rest.split_once(" |").unwrap().0.to_owned())).collect()
 }
 

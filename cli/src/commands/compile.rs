@@ -54,7 +54,7 @@ use reptile_records::place::Place;
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and the last response's "status", "body" and "headers" (an object:
 /// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or another
-/// format in guide/by-time.md); "redirects" (their number, or a list); "truncated" (true,
+/// format in cli/guide/compile.md); "redirects" (their number, or a list); "truncated" (true,
 /// or the reason: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no response). Only "url" is required. --profile determines their meaning.
 /// Other common names are known too, such as fetch_status, warc_date and Status Code:

@@ -2,7 +2,7 @@
 //!
 //! It is the deterministic part in a metrics file, and the contents of `.FILE.made.json` and of the metadata in Parquet
 //! and Arrow outputs. It does not depend on the clock, the thread count or the order in which files finish.
-//! `cli/guide/metrics.md` describes every field.
+//! `cli/guide/batches.md` describes every field.
 
 use std::collections::BTreeMap;
 

@@ -28,7 +28,7 @@ const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 pub struct MetricsOptions {
     /// Write the run's inputs, options, counts, outputs, time and memory to this file, as JSON
     ///
-    /// The guide page metrics.md lists the fields. A failed run writes the file too, with its exit code and the error.
+    /// The guide page batches.md lists the fields. A failed run writes the file too, with its exit code and the error.
     /// An earlier metrics file of that name is removed when the run starts; another file is never replaced.
     ///
     /// FILE.json,checksums adds checksums of the inputs, which reads every input once more.

@@ -1,7 +1,7 @@
 //! Fetch and visit times as people, programs and archives write them, and the zone for times without one.
 //!
 //! [`WrittenTime::parse`] reads a text and needs no zone; [`WrittenTime::in_zone`] turns the result into an instant.
-//! `guide/by-time.md` lists the forms for users.
+//! `cli/guide/compile.md` lists the forms for users.
 //!
 //! ```
 //! use reptile_records::time::{WrittenTime, Zone, read_time, show_time};

@@ -47,8 +47,8 @@ pub struct WrittenOptions {
     add_columns: bool,
     /// Keep these Parquet or Arrow columns before the verdict columns: names separated by commas, or all
     ///
-    /// The columns keep their types, and structs and lists are kept whole. The output has the same format. The default
-    /// for --columns is then verdict. With --only, the output has only these columns.
+    /// The columns keep their types, and structs and lists are kept whole. The output is Parquet or Arrow too. The
+    /// default for --columns is then verdict. With --only, the output has only these columns.
     #[arg(long, value_name = "NAMES", value_parser = KeptColumns::from_list, conflicts_with = "add_columns")]
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged
