@@ -202,20 +202,9 @@ mod tests {
             let legend = Legend::of(line.as_bytes()).unwrap();
             assert_eq!((legend.delimiter, legend.letters.len()), (delimiter, letters), "{line}");
         }
-        for line in [
-            "",
-            " ",
-            " CDX",
-            "CDX",
-            "CDX N",
-            "CDXJ N b",
-            "CDXxNxb",
-            " CDXJ N b",
-            " CDX N bb a",
-            " CDX N  a",
-            " CDX 1",
-            "xCDXxa",
-        ] {
+        for line in
+            ["", " ", " CDX", "CDX", "CDXJ N b", "CDXxNxb", " CDXJ N b", " CDX N bb a", " CDX N  a", " CDX 1", "xCDXxa"]
+        {
             assert!(Legend::of(line.as_bytes()).is_none(), "{line}");
         }
         let legend = Legend::of(b" CDX N b a V V").unwrap();

@@ -457,9 +457,9 @@ mod tests {
             ),
             (
                 "Amazon CloudFront",
-                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"a.example","cs-uri-stem":"/x",
+                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"a.example","cs-uri-stem":"/x%2520y",
                 "cs(User-Agent)":"100%","cs-uri-query":"-","cs-protocol":"wss"}"#,
-                ["https://a.example/x", "2026-03-14T15:09:26Z", "100%"],
+                ["https://a.example/x%20y", "2026-03-14T15:09:26Z", "100%"],
             ),
             (
                 "Google Cloud Logging",
@@ -547,7 +547,7 @@ mod tests {
             (r#"{"RequestHost":"b.example","RequestPath":"/x""#, "b", "good"),
             (r#"{"ClientRequestHost":"a.example","ClientRequestURI":"/x""#, "a", "a"),
             (r#"{"x-host-header":"a.example","cs(Host)":"b.example","cs-uri-stem":"/x""#, "a", "a"),
-            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "good"),
             (r#"{"httpRequest":{"requestUrl":"https://b.example/x"}"#, "b", "invalid"),
             (r#"{"properties":{"requestUri":"https://b.example/x"}"#, "b", "invalid"),
             (r#"{"request_url":"https://b.example/x","user_agent":"x""#, "b", "invalid"),

@@ -17,7 +17,6 @@ use matching::{Matcher, SLOT_COUNT, Values};
 
 mod escapes;
 pub mod format;
-pub(crate) mod headers;
 pub(crate) mod json;
 mod matching;
 pub mod shape;

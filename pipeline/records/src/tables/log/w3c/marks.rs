@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem};
 
-use super::w3c::{FIRST_NUMBER, MARK, MAX_LAYOUTS, Names, W3c};
+use super::{FIRST_NUMBER, MARK, MAX_LAYOUTS, Names, W3c};
 use crate::lines::{MAX_LINE_BYTES, without_line_end};
 
 /// Number of bytes per read.
