@@ -55,8 +55,8 @@ pub(crate) struct Cdx {
     delimiter: u8,
     /// Cell numbers, from 0.
     numbers: Vec<usize>,
-    /// The numbers of a wanted cell and of another with its letter. Both have the same text.
-    twins: Vec<(usize, usize)>,
+    /// For each cell, the wanted one with the same letter, whose text is the same. Empty if no wanted letter is there twice.
+    twins: Vec<Option<usize>>,
     /// The wanted cells that hold the time.
     pub timestamps: Vec<usize>,
 }
@@ -144,11 +144,10 @@ impl<'l> Legend<'l> {
         let is_time = |number: usize| self.letters.get(number).is_some_and(|word| **word == [TIME]);
         let timestamps = numbers.iter().enumerate().filter(|(_, number)| is_time(**number)).map(|(cell, _)| cell);
         let timestamps = timestamps.collect();
-        let others = |&(cell, number): &(usize, usize)| {
-            let is_twin = move |&other: &usize| other != number && self.letters.get(other) == self.letters.get(number);
-            (0..self.letters.len()).filter(is_twin).map(move |other| (cell, other)).collect::<Vec<_>>()
-        };
-        let twins = numbers.iter().copied().enumerate().collect::<Vec<_>>().iter().flat_map(others).collect();
+        let twin = |word| numbers.iter().position(|&number| self.letters.get(number) == Some(word));
+        let twins: Vec<Option<usize>> = self.letters.iter().map(twin).collect();
+        let has_twins = (0..).zip(&twins).any(|(number, twin)| twin.is_some() && !numbers.contains(&number));
+        let twins = if has_twins { twins } else { Vec::new() };
         Cdx { width: self.letters.len(), delimiter: self.delimiter, numbers, twins, timestamps }
     }
 
@@ -173,8 +172,8 @@ impl Cdx {
             return Err(Fault::NotCdx);
         }
         pick(plain_cells(line, self.delimiter), &self.numbers, cells);
-        let differ = |&(cell, other): &(usize, usize)| plain_cells(line, self.delimiter).nth(other) != cells[cell];
-        if self.twins.iter().any(differ) {
+        let mut texts = plain_cells(line, self.delimiter).zip(&self.twins);
+        if texts.any(|(text, twin)| twin.is_some_and(|cell| cells[cell] != Some(text))) {
             cells.fill(None);
             return Err(Fault::TwoReadings);
         }

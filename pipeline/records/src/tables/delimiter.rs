@@ -40,8 +40,7 @@ impl Delimiter {
 /// Returns the delimiter that a first line declares, as Excel reads and writes it: exactly `sep=` and one of the delimiters
 /// that are [detected](super::columns).
 ///
-/// The program that wrote the table wrote this line, like a header. No table with several columns can have it as a row,
-/// because it has one cell.
+/// This line is from the program that wrote the table, like a header. A row of a table with several columns has more cells.
 pub(super) fn declared(line: &[u8]) -> Option<Delimiter> {
     match *line {
         [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', byte @ (COMMA | b';' | b'\t' | b'|')] => Some(Delimiter(byte)),

@@ -60,7 +60,7 @@ use log::Log;
 use log::json::JsonLog;
 use log::w3c::{W3c, without_mark};
 use quotes::{Escape, Quoting};
-use row::pick;
+use row::{is_url, pick};
 
 pub(crate) use guess::is_url_name;
 pub(crate) use row::MAX_RAW_CELLS;
@@ -405,6 +405,11 @@ impl Table {
         }
     }
 
+    /// Returns whether a line of a list has text after a space that may not belong to its URL.
+    fn has_more_than_url(&self, line: &[u8]) -> bool {
+        memchr(b' ', line).is_some() && (is_url(line) || matches!(self.assembly, Assembly::Completed(_)))
+    }
+
     /// Reads the row in the first line of `rest`. Returns its length.
     #[inline]
     fn line<'b>(
@@ -423,7 +428,7 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => cells[0] = Some(text),
-            Columns::Url if memchr(b' ', trimmed_url(text)).is_some() => *fault = Some(Fault::Space),
+            Columns::Url if self.has_more_than_url(trimmed_url(text)) => *fault = Some(Fault::Space),
             Columns::Url => cells[0] = Some(text),
             // Parquet and Arrow have no lines.
             Columns::AtHand => {}

@@ -15,9 +15,12 @@ pub(super) enum Escapes {
     /// ``"#%<>[]\^`{|}~'`` so, and a percent sign that the client sent as `%25`. From 2013 to about 2019 it did this twice
     /// in user agents.
     Percent,
-    /// As a plus sign, in place of a space. IIS also decodes the path.
+    /// IIS writes a plus sign instead of a space. It also decodes the path.
     Plus,
 }
+
+/// Characters in a decoded path that clients send encoded, and the plus sign.
+const UNCLEAR: &[u8] = b"\"#%+<>?[\\]^`{|}";
 
 /// Text that Application Request Routing adds to the query in a log, also in Azure App Service.
 const ADDED: [&[u8]; 2] = [b"X-ARR-LOG-ID=", b"X-ARR-CACHE-HIT="];
@@ -41,7 +44,7 @@ impl Escapes {
                 Ok((decoded(target), query.map(decoded)))
             }
             Escapes::Plus => {
-                let is_unclear = |byte: &u8| b"%+?#".contains(byte);
+                let is_unclear = |byte: &u8| UNCLEAR.contains(byte);
                 let has_added = |query| ADDED.iter().any(|text| memmem::find(query, text).is_some());
                 let is_clear =
                     !target.iter().any(is_unclear) && str::from_utf8(target).is_ok() && !query.is_some_and(has_added);
@@ -114,6 +117,8 @@ mod tests {
             (Escapes::Plus, "/a%2520b", "c", None),
             (Escapes::Plus, "/a?b", "c", None),
             (Escapes::Plus, "/a#b", "c", None),
+            (Escapes::Plus, "/a[0]", "c", None),
+            (Escapes::Plus, "/it's(~)", "c[0]", Some("/it's(~)?c[0]")),
             (Escapes::Plus, "/a", "X-ARR-LOG-ID=0-1", None),
             (Escapes::Plus, "/a", "b=c&X-ARR-CACHE-HIT=0&X-ARR-LOG-ID=0-1", None),
         ];

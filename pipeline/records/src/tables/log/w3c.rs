@@ -1,6 +1,6 @@
-//! Access logs whose `#Fields:` line names the fields, in the W3C's extended format: those of IIS and CloudFront. The server
-//! writes that line ([`names`]), and it may follow again with other fields ([`marks`]). Requests become URLs by the rules of
-//! logs in JSON ([`super::json`]).
+//! Access logs in the W3C's extended format, as IIS and CloudFront write them: a `#Fields:` line ([`names`]) names the fields.
+//! The server writes it, and again if the fields change ([`marks`]). Requests become URLs by the rules of logs in JSON
+//! ([`super::json`]).
 
 use std::sync::OnceLock;
 
@@ -23,7 +23,7 @@ const MAX_LAYOUTS: usize = 64;
 /// The start of a line that is marked with its layout: a sign, and then the layout's number.
 const MARK: &[u8] = b"#\0";
 
-/// Added to a layout's number, so that it is no line end.
+/// Added to a layout's number, which would otherwise look like a line end.
 const FIRST_NUMBER: u8 = 0x80;
 
 /// The locations of the wanted fields in a line.
