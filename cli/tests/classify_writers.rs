@@ -146,7 +146,7 @@ const CLOUDFRONT: [Case; 6] = [
 ];
 
 /// Indexes of web archives: of the Wayback Machine's server, of files without a legend, and of wget.
-const CDX: [Case; 22] = [
+const CDX: [Case; 23] = [
     (
         "a",
         &[],
@@ -174,14 +174,15 @@ const CDX: [Case; 22] = [
         "k 20260314150926 P text/html 200 X 512\nk 20260314150926 P x text/html 200 X 512\n",
         "!expected a CDX legend",
     ),
+    ("a", &[], "k 20260314150926 P text/html 200\n", "!and --delimiter space --url 3 reads other lines"),
+    ("a", &["--delimiter", "space", "--url", "3"], "k 20260314150926 P text/html 200\n", "d"),
+    ("a.cdx", &[], "k 2026 P text/html 200 X 512\n", "!expected a CDX legend"),
     (
         "a",
-        &[],
-        "k 20260314150926 P text/html 200\n",
-        "!--input-format csv --delimiter space --url 3 reads the URLs in the third",
+        &["--input-format", "cdx"],
+        "k 20260314150926 P text/html 200 X 512\nk 20260314150926 P x text/html 200 X 512\nk 20260314150926 P",
+        "dii",
     ),
-    ("a", &["--input-format", "csv", "--delimiter", "space", "--url", "3"], "k 20260314150926 P text/html 200\n", "d"),
-    ("a.cdx", &[], "k 2026 P text/html 200 X 512\n", "!expected a CDX legend"),
     // wget --warc-cdx.
     (
         "w.cdx",
@@ -291,7 +292,7 @@ fn files_of_other_programs_have_one_reading() {
         count += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(count, 76);
+    assert_eq!(count, 77);
 }
 
 /// Line numbers count the lines before a header, and messages name the option that helps.

@@ -390,13 +390,15 @@ impl Opening {
         let line = first_line(start);
         let written = Legend::of(without_line_end(line));
         let header_len = if written.is_some() { line.len() } else { 0 };
-        let of_rows = || Legend::of_rows(whole_lines(start).take(MAX_FIRST_LINES));
+        // If the user says that this is CDX, the first line is enough.
+        let count = if self.format.is_some() { 1 } else { MAX_FIRST_LINES };
+        let of_rows = || Legend::of_rows(whole_lines(start).take(count));
         let legend = written.or_else(of_rows).ok_or_else(|| {
             let line = shown(line.get(..MAX_SHOWN_LEGEND.min(line.len())).unwrap_or_default());
             format!(
                 "expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, or in all first lines 7, \
                  9 or 11 cells with the time in the second and the URL in the third, found \"{line}\"; \
-                 --input-format csv --delimiter space --url 3 reads the URLs in the third"
+                 --input-format cdx takes the columns of the first line, and --delimiter space --url 3 reads other lines"
             )
         })?;
         if self.is_split() {

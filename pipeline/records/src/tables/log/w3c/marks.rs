@@ -74,8 +74,10 @@ impl<R: Read> Marked<R> {
     /// Notes a `#Fields:` line, or writes the mark of another line.
     fn begin(&mut self, line: &[u8]) {
         if let Some(names) = Names::of(without_line_end(line)) {
+            let is_read = line.len() <= MAX_LINE_BYTES;
             let line = without_line_end(line);
-            self.number = self.headers.iter().position(|header| header == line).unwrap_or(self.headers.len());
+            let known = self.headers.iter().position(|header| header == line);
+            self.number = known.unwrap_or(if is_read { self.headers.len() } else { MAX_LAYOUTS });
             if self.number == self.headers.len() && self.number < MAX_LAYOUTS {
                 self.log.put(self.number, &names);
                 self.headers.push(line.to_vec());

@@ -28,7 +28,7 @@ fn rows(text: &[u8], bytes_per_read: usize) -> Vec<(Result<String, Fault>, Strin
     let (table, mut rows) = Source::Text(Box::new(source)).open_rows(&Opening { site, ..Opening::of("x") }).unwrap();
     assert_eq!(table.format, crate::tables::Format::W3cLog);
     let (arena, mut all) = (Bump::new(), Vec::new());
-    while let Some(part) = rows.next(Vec::new(), &|| bytes_per_read % 2 == 0).unwrap() {
+    while let Some(part) = rows.next(Vec::new(), &|| bytes_per_read.is_multiple_of(2)).unwrap() {
         for block in part.blocks() {
             let Block::Text(block) = block else { panic!("the source is text") };
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -143,6 +143,20 @@ fn layouts_are_limited() {
         assert_eq!(found[found.len() - 3].0, if is_read { url.clone() } else { Err(Fault::NotLog) }, "{count}");
         // The lines after a known one are still read.
         assert_eq!(found[found.len() - 1].0, url, "{count}");
+    }
+}
+
+/// The lines after a `#Fields:` line that is too long are not read by the one before it.
+#[test]
+fn a_fields_line_may_be_too_long() {
+    use crate::lines::MAX_LINE_BYTES;
+    const START: &str = "#Fields: cs-uri-query cs-uri-stem ";
+    for (len, is_read) in [(MAX_LINE_BYTES - 1, true), (MAX_LINE_BYTES, true), (MAX_LINE_BYTES + 1, false)] {
+        // With the line end, the line has `len` bytes.
+        let name = "x".repeat(len - 1 - START.len());
+        let text = format!("#Fields: cs-uri-stem cs-uri-query\n/a -\n{START}{name}\n- /a -\n");
+        let last = rows(text.as_bytes(), 1 << 16).pop().unwrap().0;
+        assert_eq!(last, if is_read { Ok("https://h.example/a".to_owned()) } else { Err(Fault::NotLog) }, "{len}");
     }
 }
 
