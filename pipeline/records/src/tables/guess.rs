@@ -7,6 +7,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::cdx::Legend;
 use super::log::shape::is_log;
+use super::log::w3c::names::Head;
 use super::row::is_url;
 use super::{COMMA, Format, Table, cdx, cdxj};
 use crate::lines::{trimmed_url, without_line_end};
@@ -42,6 +43,22 @@ pub fn format_of(line: &[u8], path: &Place) -> Option<Format> {
         return Some(Format::Cdxj);
     }
     named
+}
+
+/// Returns what a text is if it certainly has requests or captured URLs in its lines, so that it is not a robots.txt.
+pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
+    let line = without_line_end(start.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default());
+    let has_fields = match Head::of(start, true) {
+        Head::Fields(_, _, line) => memchr::memmem::find(line, b" cs-").is_some(),
+        _ => false,
+    };
+    match () {
+        () if has_fields => Some("an access log with a #Fields: line"),
+        () if is_log(line) => Some("an access log"),
+        () if Legend::of(line).is_some() || cdx::is_row(line) => Some("an index of a web archive (CDX)"),
+        () if cdxj::is_cdxj(line) && !is_url(line) => Some("an index of a web archive (CDXJ)"),
+        () => None,
+    }
 }
 
 /// Returns the format for a file name extension, ignoring a compression extension.
