@@ -55,8 +55,7 @@ pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
     match () {
         () if has_fields => Some("an access log with a #Fields: line"),
         () if is_log(line) => Some("an access log"),
-        () if Legend::of(line).is_some() || cdx::is_row(line) => Some("an index of a web archive (CDX)"),
-        () if cdxj::is_cdxj(line) && !is_url(line) => Some("an index of a web archive (CDXJ)"),
+        () if cdx::is_row(line) => Some("an index of a web archive (CDX)"),
         () => None,
     }
 }
