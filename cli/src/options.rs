@@ -466,7 +466,7 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 type Choice<T> = (&'static str, T, &'static str);
 
 /// The formats of URL tables.
-const TABLE_FORMATS: [(&str, tables::Format); 11] = [
+const TABLE_FORMATS: [(&str, tables::Format); 12] = [
     ("list", tables::Format::List),
     ("tsv", tables::Format::Tsv),
     ("csv", tables::Format::Csv),
@@ -476,6 +476,7 @@ const TABLE_FORMATS: [(&str, tables::Format); 11] = [
     ("cdxj", tables::Format::Cdxj),
     ("log", tables::Format::Log),
     ("json-log", tables::Format::JsonLog),
+    ("w3c", tables::Format::W3cLog),
     ("parquet", tables::Format::Parquet),
     ("arrow", tables::Format::Arrow),
 ];

@@ -111,7 +111,7 @@ const COLUMNS: [Case; 34] = [
     ("a", &[], "\"E\",x\nP\nP\n", "idd"),
     ("a", &[], "\"P\"\n\"C\"\n", "dd"),
     ("a", &[], "E,url\nP\nP\n", "add"),
-    ("a", &[], "E/ 2024 {\"url\":\"E\"}\nP 2024 {\"url\":\"E\"}\nP\n", "add"),
+    ("a", &[], "E/ 2024 {\"url\":\"E\"}\nP 2024 {\"url\":\"E\"}\nP\n", "iid"),
     ("a.csv", &[], "{\"url\":\"E\"};P\nx;P\n", "dd"),
     ("a.tsv", &[], "{\"url\":\"E\"}\tP\nx\tP\n", "dd"),
     ("a.csv", &[], "id, url\n1, P\n2,P\n", "dd"),

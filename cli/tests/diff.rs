@@ -491,7 +491,7 @@ fn printed_examples_can_be_tested() {
                         // Bash reads `$'...'`, as the user's shell does.
                         let by_list = format!(
                             "printf 'http://a.example%s\\n' {quoted} | \"$R\" classify r.txt --host a.example \
-                             --agent exact:x --dialect {dialect} --columns verdict"
+                             --input-format list --agent exact:x --dialect {dialect} --columns verdict"
                         );
                         // Typed letters outside ASCII and spaces are sent as a browser escapes them.
                         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/%~?*-._".contains(&byte);

@@ -19,6 +19,7 @@ mod classify_many;
 mod classify_output;
 mod classify_parquet;
 mod classify_tables;
+mod classify_writers;
 mod columns;
 mod compile;
 mod damage;

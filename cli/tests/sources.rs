@@ -332,7 +332,7 @@ fn unsuitable_sources_are_refused() {
         (
             "bare.cdx",
             "",
-            "bare.cdx: expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, found \"k ",
+            "bare.cdx: expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, or in all first lines 7, 9",
         ),
         (
             "index.xml",

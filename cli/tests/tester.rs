@@ -331,7 +331,7 @@ fn a_url_is_the_same_path_in_every_command() {
         let given = folder.run(&["test", "robots.txt", "--agent", "bot", "--brief", text]).says(0, &[]).text();
         let listed =
             folder.run(&["test", "robots.txt", "--agent", "bot", "--brief", "--urls", "list"]).says(0, &[]).text();
-        let set = ["classify", "robots.txt", "list", "--host", "e.example", "--agent", "bot"];
+        let set = ["classify", "robots.txt", "list", "--input-format", "list", "--host", "e.example", "--agent", "bot"];
         let robots = reptile::Robots::parse(&body, reptile::Dialect::google()).unwrap();
         let by_library = robots.agent("bot").unwrap().decide(text).unwrap().name();
         for found in [given.split(' ').next(), listed.split(' ').next(), Some(by_library)] {

@@ -20,7 +20,7 @@ use reptile_records::tables::{Delimiter, Fault, Format, Wanted};
 const BASE_BYTES: usize = 16 << 20;
 const BYTES_PER_BYTE: usize = 1 << 10;
 
-const FORMATS: [Option<Format>; 9] = [
+const FORMATS: [Option<Format>; 10] = [
     None,
     Some(Format::List),
     Some(Format::Tsv),
@@ -30,6 +30,7 @@ const FORMATS: [Option<Format>; 9] = [
     Some(Format::Cdxj),
     Some(Format::Log),
     Some(Format::JsonLog),
+    Some(Format::W3cLog),
 ];
 
 /// Bytes per read, with the option for a slow source.

@@ -32,7 +32,7 @@ use super::captures::names::TableKind;
 use super::csv_captures::table_of;
 use super::detect::{Content, Wanted, detect, detect_with};
 use super::gzip::Unpack;
-use super::tables::Delimiter;
+use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
 use crate::place::Place;
 use crate::ranged::Ranged;
@@ -155,6 +155,7 @@ impl Input {
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
             None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
+            None if self.content == Content::Text => requests_or_captures(&self.source.bytes),
             None => None,
         }
     }

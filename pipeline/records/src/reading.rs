@@ -199,7 +199,13 @@ fn read(
                 csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
             }
             Some(_) => Err(Error::at(&path, TABLE_OF_URLS)),
-            None => Err(Error::at(&path, SINGLE_FILE)),
+            None => Err(match input.collection() {
+                Some(what) => {
+                    let message = format!("is {what}; `reptile classify SET {}` decides its URLs", path.display());
+                    Error::at(&path, message)
+                }
+                None => Error::at(&path, SINGLE_FILE),
+            }),
         },
         (Content::Empty, None) => Ok(()),
         (_, None) => Err(input.refused(Wanted::Captures)),

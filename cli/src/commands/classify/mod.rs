@@ -163,7 +163,8 @@ pub struct Args {
     /// The format of URLS, or of an access log's lines [default: detected from the first line and the file extension]
     ///
     /// Formats are list, tsv, csv, jsonl (or ndjson), cdx, cdxj, log (an access log in the common or combined format),
-    /// json-log (one in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it), parquet and arrow.
+    /// json-log (one in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it), w3c (one with a #Fields:
+    /// line, as IIS and CloudFront write it), parquet and arrow.
     ///
     /// For an access log in another format, give nginx's log_format or Apache's LogFormat, as in the server's
     /// configuration. The variables without the directive's name are enough, such as
@@ -256,7 +257,7 @@ fn input_format(text: &str) -> std::result::Result<InputFormat, String> {
         Some(format) => Ok(InputFormat::Table(format)),
         None => LogFormat::parse(text).map(InputFormat::Log).map_err(|error| {
             format!(
-                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, parquet, arrow) nor an \
+                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, w3c, parquet, arrow) nor an \
                      access log's format: {error}"
             )
         }),
@@ -400,7 +401,7 @@ impl Settings {
     /// # Errors
     /// Returns an error if the host is only for a log, and the table at `path` is not a log.
     fn check_host(&self, table: Format, path: &Place) -> Result<()> {
-        if self.is_host_for_a_log && !matches!(table, Format::Log | Format::JsonLog) {
+        if self.is_host_for_a_log && !table.is_log() {
             let message =
                 format!("is read as {table}; --host is for access logs, and for a SET that is a single robots.txt");
             return Err(Failure::at(path, message));
@@ -453,7 +454,7 @@ fn decide(
     let decider = match (&settings.named, &plan.crawlers) {
         (Some(named), _) => Decider::new(named.clone(), layout),
         (None, crawlers) => {
-            let by_row = ByRow::new(&settings.set, last_cell, matches!(table.format, Format::Log | Format::JsonLog));
+            let by_row = ByRow::new(&settings.set, last_cell, table.format.is_log());
             let by_row = by_row.map_err(|error| Failure::at(&plan.set, error))?;
             let is_exact = matches!(crawlers, CrawlerNames::OfRows { is_exact: true, .. });
             Decider::by_row(by_row.take_names_exactly(is_exact), layout)

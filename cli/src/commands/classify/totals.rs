@@ -63,7 +63,7 @@ pub struct Totals {
 impl Totals {
     /// Returns zero counts for a table.
     pub fn new(table: Table) -> Totals {
-        let line_ends = table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let line_ends = table.lines_before + table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
         Totals {
             table: Arc::new(table),
             lines: 0,

@@ -49,6 +49,7 @@ impl Format {
             | tables::Format::Cdx
             | tables::Format::Cdxj
             | tables::Format::Log
+            | tables::Format::W3cLog
             | tables::Format::Archive => Format::Tsv,
             tables::Format::Parquet => Format::Parquet,
             tables::Format::Arrow => Format::Arrow,

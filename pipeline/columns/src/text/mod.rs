@@ -202,7 +202,7 @@ impl TableDecider {
         let mut session = self.decider.session();
         let arena = Bump::new();
         match block {
-            Block::Text(block) if table.is_plain_list() => {
+            Block::Text(block) if table.is_plain_list(block) => {
                 let mut start = 0;
                 let rows = lines(block).map(|line| {
                     let rest = &block[start..];

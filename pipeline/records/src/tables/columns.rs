@@ -329,7 +329,9 @@ impl Search<'_> {
             found.push(column);
         }
         let key = found.get(self.key).and_then(|column| row.get(column.number));
-        let is_header = found.iter().any(|found| found.is_named) || !key.is_some_and(|cell| (self.is_data)(cell));
+        // A number names no cell, so a first row with an empty one there has no names.
+        let may_be_data = |cell: &Vec<u8>| (self.is_data)(cell) || cell.trim_ascii().is_empty();
+        let is_header = found.iter().any(|found| found.is_named) || !key.is_some_and(may_be_data);
         let name = |found: &Column| match row.get(found.number) {
             Some(name) if is_header => format!("column {} (\"{}\")", found.number + 1, shown(name.trim_ascii())),
             _ => format!("column {}", found.number + 1),

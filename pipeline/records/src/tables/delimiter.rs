@@ -37,6 +37,17 @@ impl Delimiter {
     }
 }
 
+/// Returns the delimiter that a first line declares, as Excel reads and writes it: exactly `sep=` and one of the delimiters
+/// that are [detected](super::columns).
+///
+/// This line is from the program that wrote the table, like a header. A row of a table with several columns has more cells.
+pub(super) fn declared(line: &[u8]) -> Option<Delimiter> {
+    match *line {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', byte @ (COMMA | b';' | b'\t' | b'|')] => Some(Delimiter(byte)),
+        _ => None,
+    }
+}
+
 /// Returns the byte that `\x01`, `\t` or `^A` names.
 fn control(name: &str) -> Option<u8> {
     match *name.as_bytes() {

@@ -7,8 +7,10 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::cdx::Legend;
 use super::log::shape::is_log;
+use super::log::w3c::names::Head;
 use super::row::is_url;
-use super::{COMMA, Format, Table, cdxj};
+use super::{COMMA, Format, Table, cdx, cdxj};
+use crate::lines::{trimmed_url, without_line_end};
 use crate::place::Place;
 use crate::shown::shown;
 
@@ -34,13 +36,28 @@ pub fn format_of(line: &[u8], path: &Place) -> Option<Format> {
     if is_log(line) {
         return Some(Format::Log);
     }
-    if Legend::of(line).is_some() {
+    if Legend::of(line).is_some() || cdx::is_row(line) {
         return Some(Format::Cdx);
     }
     if (cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start())) || cdxj::is_marked(line) {
         return Some(Format::Cdxj);
     }
     named
+}
+
+/// Returns what a text is if it certainly has requests or captured URLs in its lines, so that it is not a robots.txt.
+pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
+    let line = without_line_end(start.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default());
+    let has_fields = match Head::of(start, true) {
+        Head::Fields(_, _, line) => memchr::memmem::find(line, b" cs-").is_some(),
+        _ => false,
+    };
+    match () {
+        () if has_fields => Some("an access log with a #Fields: line"),
+        () if is_log(line) => Some("an access log"),
+        () if cdx::is_row(line) => Some("an index of a web archive (CDX)"),
+        () => None,
+    }
 }
 
 /// Returns the format for a file name extension, ignoring a compression extension.
@@ -63,7 +80,7 @@ fn format_of_name(path: &Place) -> Option<Format> {
 /// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
 /// means that most invalid rows lack the wanted column.
 pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
-    if table.is_columnar() || table.format == Format::JsonLog {
+    if table.is_columnar() || matches!(table.format, Format::JsonLog | Format::W3cLog) {
         return None;
     }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
@@ -121,6 +138,9 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
     let has = |line: &[u8], text: &[u8]| memchr::memmem::find(line, text).is_some();
     let is_format = |other: Format| format != other;
+    if lines.first().is_some_and(|line| line.starts_with(b"#Software:") || line.starts_with(b"#Version:")) {
+        return Some("an access log, but no #Fields: line precedes its first request");
+    }
     if is_format(Format::Log) && most(&is_log) {
         return Some("an access log: give --input-format log");
     }
@@ -143,6 +163,10 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     }
     if most(&|line| line.trim_ascii_end().contains(&b'\r')) {
         return Some("lines that end with CR alone: tr '\\r' '\\n' makes lines of them");
+    }
+    let has_more = |line: &[u8]| is_url(line) && trimmed_url(without_line_end(line)).contains(&b' ');
+    if format == Format::List && most(&has_more) {
+        return Some("URLs with other text after a space: give --delimiter space --url 1");
     }
     if is_format(Format::Tsv) && most(&|line| line.contains(&b'\t')) {
         return Some("TSV: give --input-format tsv, and the column with --url");

@@ -1,8 +1,8 @@
 //! URL tables: lists, TSV, CSV, JSON Lines, CDX, CDXJ and access logs. Reads rows and finds their wanted cells.
 //!
 //! [`open`] recognizes the format, [`delimiter`] detects delimiters, and [`columns`] finds the columns. This file returns
-//! the rows in a block. [`csv`], [`json`], [`cdx`], [`cdxj`] and [`log`] read rows in their formats, and [`address`]
-//! completes URLs that a row does not hold whole. Cells are not interpreted here, and rows need no allocation unless a
+//! the rows in a block. [`csv`], [`json`], [`cdx`], [`json_rows`], [`cdxj`] and [`log`] read rows in their formats, and
+//! [`address`] completes URLs that a row does not hold whole. Cells are not interpreted here, and rows need no allocation unless a
 //! cell contains quotes or escapes. URLs that are built from several cells or a log's fields use the block's memory.
 //!
 //! ```
@@ -33,6 +33,7 @@ pub mod csv;
 mod delimiter;
 mod guess;
 mod json;
+mod json_rows;
 pub mod log;
 pub(crate) mod named;
 pub mod open;
@@ -41,11 +42,12 @@ mod row;
 pub mod source;
 
 use std::fmt;
+use std::sync::Arc;
 
 use bumpalo::Bump;
 use memchr::memchr;
 
-use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use super::lines::{MAX_LINE_BYTES, RowEnds, trimmed_url, without_lf, without_line_end};
 use super::time::Zone;
 use address::Parts;
 use cdx::Cdx;
@@ -53,12 +55,14 @@ use cdxj::Cdxj;
 use csv::{Records, RowKind, UnclearCell, count_cells, plain_cells};
 use delimiter::shown_delimiter;
 use json::Fields;
+use json_rows::JsonRows;
 use log::Log;
 use log::json::JsonLog;
+use log::w3c::{W3c, without_mark};
 use quotes::{Escape, Quoting};
-use row::pick;
+use row::{is_url, pick};
 
-pub(crate) use guess::is_url_name;
+pub(crate) use guess::{is_url_name, requests_or_captures};
 pub(crate) use row::MAX_RAW_CELLS;
 
 pub use csv::COMMA;
@@ -83,7 +87,8 @@ pub enum Format {
     Csv,
     /// A JSON object on each line
     Jsonl,
-    /// The classic index of a web archive: a legend in the first line, and cells with its delimiter in all others
+    /// The classic index of a web archive: a legend in the first line, and cells with its delimiter in all others; or
+    /// the server's lines without a legend, as text or in JSON
     Cdx,
     /// The index of a web archive: a key, a time and a JSON object with the URL on each line
     Cdxj,
@@ -91,12 +96,22 @@ pub enum Format {
     Log,
     /// An access log with a JSON object on each line, with the fields of a known program
     JsonLog,
+    /// An access log whose #Fields: line names the fields (W3C): IIS, CloudFront
+    W3cLog,
     /// A Parquet file
     Parquet,
     /// Arrow IPC, a file or a stream
     Arrow,
     /// A crawl archive, whose rows are pages
     Archive,
+}
+
+impl Format {
+    /// Returns whether the rows are requests to a server.
+    #[must_use]
+    pub fn is_log(self) -> bool {
+        matches!(self, Format::Log | Format::JsonLog | Format::W3cLog)
+    }
 }
 
 impl fmt::Display for Format {
@@ -110,6 +125,7 @@ impl fmt::Display for Format {
             Format::Cdxj => "CDXJ",
             Format::Log => "an access log",
             Format::JsonLog => "an access log in JSON",
+            Format::W3cLog => "an access log with a #Fields: line",
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow IPC",
             Format::Archive => "a crawl archive",
@@ -128,6 +144,8 @@ pub struct Table {
     quoting: Option<Quoting>,
     /// The first row with its line end if it names the columns, or else empty.
     pub header: Vec<u8>,
+    /// The number of lines before the header or the first row, which only describe the file.
+    pub lines_before: u64,
     /// The wanted columns' names, for messages.
     names: Vec<String>,
     columns: Columns,
@@ -152,16 +170,22 @@ enum Assembly {
 enum Columns {
     /// The line is the only cell.
     Line,
+    /// The line is the only cell, and a URL without spaces.
+    Url,
     /// Cell numbers, from 0.
     Numbers(Numbers),
     /// JSON fields.
     Fields(Fields),
     /// Cells of a CDX line.
     Cdx(Cdx),
+    /// Cells of a line of CDX in JSON.
+    JsonRows(JsonRows),
     /// Parts of a CDXJ line.
     Cdxj(Cdxj),
     /// Parts of an access log line.
     Log(Box<Log>),
+    /// Fields of an access log line, named by a line before it.
+    W3c(Arc<W3c>),
     /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
 }
@@ -221,6 +245,8 @@ impl Fault {
             Fault::Mark => "a byte order mark, as in files that were put together".into(),
             Fault::SecondHeader => "the header again, as in files that were put together".into(),
             Fault::TwoFields => "a field twice in one object".into(),
+            Fault::Directive => "a line about the log, and not a request".into(),
+            Fault::Space => "a space within a URL, or text after it".into(),
         }
     }
 
@@ -235,6 +261,9 @@ impl Fault {
             (Fault::AfterQuote, Some(Escape::Backslash)) => Some("--escape quote reads \"\" as a quote"),
             (Fault::Quote, _) => Some(
                 "--input-format tsv reads quotes as text, and --input-format csv --delimiter tab reads quoted cells",
+            ),
+            (Fault::Space, _) => Some(
+                "--delimiter space --url 1 reads the text before the space, and --input-format list the whole line",
             ),
             _ => None,
         }
@@ -260,6 +289,11 @@ impl Table {
         Table::new(Format::List, Vec::new(), Columns::Line)
     }
 
+    /// Creates the table for a URL list that was detected: text after a space may be another column.
+    fn of_urls() -> Table {
+        Table::new(Format::List, Vec::new(), Columns::Url)
+    }
+
     /// Creates the table for a Parquet file. Only the wanted columns are read.
     pub(crate) fn of_parquet(names: Vec<String>) -> Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
@@ -278,7 +312,7 @@ impl Table {
     /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
         let (delimiter, header, assembly) = (COMMA, Vec::new(), Assembly::Whole);
-        Table { format, delimiter, quoting: None, header, names, columns, assembly }
+        Table { format, delimiter, quoting: None, header, lines_before: 0, names, columns, assembly }
     }
 
     /// Returns whether the rows are in columns, and not in lines of text.
@@ -311,13 +345,15 @@ impl Table {
         match &self.columns {
             Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&cell) => Zone::default(),
             Columns::Cdx(cdx) if cdx.timestamps.contains(&cell) => Zone::default(),
+            Columns::JsonRows(rows) if rows.timestamps.contains(&cell) => Zone::default(),
             _ => zone.clone(),
         }
     }
 
-    /// Returns whether each line is the row's URL, unchanged.
-    pub fn is_plain_list(&self) -> bool {
-        self.format == Format::List && matches!(self.assembly, Assembly::Whole)
+    /// Returns whether each line in a block is the row's URL, unchanged.
+    pub fn is_plain_list(&self, block: &[u8]) -> bool {
+        let is_clear = || !matches!(self.columns, Columns::Url) || memchr(b' ', block).is_none();
+        self.format == Format::List && matches!(self.assembly, Assembly::Whole) && is_clear()
     }
 
     /// Returns the rows in a block that contains only whole rows. Cell text that differs from the block is allocated in
@@ -349,6 +385,9 @@ impl Table {
             if row.fault.is_none() && row.cells[0].is_none() {
                 row.fault = Some(Fault::NoCell);
             }
+            if let Columns::W3c(_) = self.columns {
+                row.bytes = without_mark(row.bytes);
+            }
             Some(row)
         })
     }
@@ -364,6 +403,11 @@ impl Table {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether a line of a list has text after a space that may not belong to its URL.
+    fn has_more_than_url(&self, line: &[u8]) -> bool {
+        memchr(b' ', line).is_some() && (is_url(line) || matches!(self.assembly, Assembly::Completed(_)))
     }
 
     /// Reads the row in the first line of `rest`. Returns its length.
@@ -384,13 +428,17 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => cells[0] = Some(text),
+            Columns::Url if self.has_more_than_url(trimmed_url(text)) => *fault = Some(Fault::Space),
+            Columns::Url => cells[0] = Some(text),
             // Parquet and Arrow have no lines.
             Columns::AtHand => {}
             Columns::Numbers(numbers) => *fault = numbers.read(text, b'\t', cells).err(),
             Columns::Fields(fields) => *fault = fields.read(text, arena, cells).err(),
             Columns::Cdx(cdx) => *fault = cdx.read(text, cells).err(),
+            Columns::JsonRows(rows) => *fault = rows.read(text, arena, cells).err(),
             Columns::Cdxj(cdxj) => *fault = cdxj.read(text, arena, cells).err(),
             Columns::Log(log) => *fault = log.read(text, arena, cells).err(),
+            Columns::W3c(log) => *fault = log.read(text, cells).err(),
         }
         len
     }

@@ -28,12 +28,16 @@ use super::address::{HOST, PartNames, Parts, complete};
 use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::columns::{Candidate, Choice, Search};
-use super::delimiter::Delimiter;
+use super::delimiter::{self, Delimiter, name_of};
 use super::guess::format_of;
 use super::json::{Fields, steps};
+use super::json_rows;
 use super::log::format::LogFormat;
 use super::log::json::{self, JsonShape};
 use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
+use super::log::w3c::Names;
+use super::log::w3c::marks::Marked;
+use super::log::w3c::names::Head;
 use super::quotes::Escape;
 use super::row::is_url;
 use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
@@ -111,7 +115,14 @@ impl Opening {
         let mut start = Vec::new();
         let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Error::at(&self.path, text))?;
         start.drain(..header_len);
-        Ok((table, Cursor::new(start).chain(source)))
+        let rest: Box<dyn Read + Send> = match &table.columns {
+            Columns::W3c(log) => {
+                let lines = Cursor::new(std::mem::take(&mut start)).chain(source);
+                Box::new(Marked::new(lines, log.clone(), &table.header))
+            }
+            _ => source,
+        };
+        Ok((table, Cursor::new(start).chain(rest)))
     }
 
     /// Returns whether the URL is in several columns.
@@ -180,8 +191,25 @@ impl Opening {
         }
         let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.format.is_none() && is_json_list(line) {
-            return Err("is a JSON list; expected JSON Lines, an object on each line".into());
+        if let Some(declared) = self.declared(line)? {
+            start.drain(..first_line(start).len());
+            while !at_end && start.len() <= MAX_LINE_BYTES && !start.contains(&b'\n') {
+                at_end = more(source, start)?;
+            }
+            let (table, len) =
+                self.delimited(Some(Format::Csv), Some(declared), &self.cells(), source, start, at_end)?;
+            return Ok((Table { lines_before: 1, ..table }, len));
+        }
+        let may_have_fields = matches!(self.format, None | Some(Format::W3cLog)) && self.log_format.is_none();
+        if may_have_fields
+            && self.delimiter.is_none()
+            && let Some(found) = self.w3c(source, start, &mut at_end)?
+        {
+            return Ok(found);
+        }
+        let line = without_line_end(first_line(start));
+        if matches!(self.format, None | Some(Format::Cdx)) && is_json_list(line) {
+            return self.json_rows(start);
         }
         let wanted = self.cells();
         let mut format = self.format_of(line)?;
@@ -192,7 +220,7 @@ impl Opening {
             format = if is_log { Some(Format::JsonLog) } else { format };
         }
         if format.is_none_or(|format| matches!(format, Format::Csv | Format::Tsv)) {
-            return self.delimited(format, &wanted, source, start, at_end);
+            return self.delimited(format, self.delimiter, &wanted, source, start, at_end);
         }
         let format = format.unwrap_or(Format::List);
         if self.escape.is_some() {
@@ -205,11 +233,17 @@ impl Opening {
             },
             Format::Jsonl => Ok((self.assembled(self.fields(&wanted)?)?, 0)),
             Format::JsonLog => self.json_log(start).map(|table| (table, 0)),
-            Format::Cdx => self.cdx(start),
+            Format::Cdx => {
+                while Legend::of(without_line_end(first_line(start))).is_none() && !at_end && !has_first_lines(start) {
+                    at_end = start.len() > MAX_LINE_BYTES || more(source, start)?;
+                }
+                self.cdx(start)
+            }
             Format::Cdxj => {
                 let (table, header_len) = self.cdxj(start, &wanted)?;
                 Ok((self.assembled(table)?, header_len))
             }
+            Format::W3cLog => Err("--input-format w3c: expected a #Fields: line before the first request".into()),
             Format::Log => {
                 if self.is_split() {
                     self.refuse_columns("an access log's URLs are those requested")?;
@@ -244,11 +278,29 @@ impl Opening {
         }
     }
 
+    /// Returns the delimiter that a first line declares, unless the user says that this is not CSV.
+    ///
+    /// # Errors
+    /// Returns an error if the user gives another delimiter.
+    fn declared(&self, line: &[u8]) -> MessageResult<Option<Delimiter>> {
+        let may_be_csv = matches!(self.format, None | Some(Format::Csv)) && self.log_format.is_none();
+        let declared = delimiter::declared(line).filter(|_| may_be_csv);
+        match (declared, self.delimiter) {
+            (Some(Delimiter(own)), Some(Delimiter(given))) if own != given => Err(format!(
+                "--delimiter {}: the first line declares {}; leave the option out, or remove the line",
+                name_of(given),
+                name_of(own)
+            )),
+            (declared, _) => Ok(declared),
+        }
+    }
+
     /// Returns the table for TSV or CSV, or for a list if the format is `None`, and the length of its header. Reads on
     /// until the first rows tell.
     fn delimited(
         &self,
         format: Option<Format>,
+        delimiter: Option<Delimiter>,
         wanted: &[Wanted],
         source: &mut impl Read,
         start: &mut Vec<u8>,
@@ -264,7 +316,7 @@ impl Opening {
         let search = Search { wanted, key: key.unwrap_or(0), is_data: &is_data, may_be_list };
         let tab =
             if format.is_none() && !start.starts_with(b"\"") { Candidate::tsv(false) } else { Candidate::csv(b'\t') };
-        let mut candidates = match (format, self.delimiter) {
+        let mut candidates = match (format, delimiter) {
             (Some(Format::Tsv), _) => vec![Candidate::tsv(is_plain)],
             (_, Some(Delimiter(byte))) => vec![Candidate::csv(byte)],
             (_, None) => vec![Candidate::csv(COMMA), Candidate::csv(b';'), tab, Candidate::csv(b'|')],
@@ -273,7 +325,7 @@ impl Opening {
         loop {
             let is_all = at_end || start.len() > MAX_LINE_BYTES;
             match search.choose(&candidates, start, is_all)? {
-                Choice::List => return Ok((self.assembled(Table::list())?, 0)),
+                Choice::List => return Ok((self.assembled(Table::of_urls())?, 0)),
                 Choice::Table(_) if has_cr_alone(without_line_end(first_line(start))) => {
                     return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
                 }
@@ -335,10 +387,19 @@ impl Opening {
 
     /// Returns the table for classic CDX, and the length of its legend.
     fn cdx(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
-        let (line, line_len) = (first_line(start), first_line(start).len());
-        let legend = Legend::of(without_line_end(line)).ok_or_else(|| {
+        let line = first_line(start);
+        let written = Legend::of(without_line_end(line));
+        let header_len = if written.is_some() { line.len() } else { 0 };
+        // If the user says that this is CDX, the first line is enough.
+        let count = if self.format.is_some() { 1 } else { MAX_FIRST_LINES };
+        let of_rows = || Legend::of_rows(whole_lines(start).take(count));
+        let legend = written.or_else(of_rows).ok_or_else(|| {
             let line = shown(line.get(..MAX_SHOWN_LEGEND.min(line.len())).unwrap_or_default());
-            format!("expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, found \"{line}\"")
+            format!(
+                "expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, or in all first lines 7, \
+                 9 or 11 cells with the time in the second and the URL in the third, found \"{line}\"; \
+                 --input-format cdx takes the columns of the first line, and --delimiter space --url 3 reads other lines"
+            )
         })?;
         if self.is_split() {
             self.refuse_columns("CDX has the whole URL in its column a")?;
@@ -346,8 +407,26 @@ impl Opening {
         let find = |wanted: &Wanted| legend.find(wanted.option, wanted.name.as_deref());
         let (numbers, names) = self.wanted.iter().map(find).collect::<MessageResult<(Vec<_>, Vec<_>)>>()?;
         let columns = Columns::Cdx(legend.columns(numbers));
-        let table = Table { header: line.to_vec(), ..Table::new(Format::Cdx, names, columns) };
-        Ok((self.assembled(table)?, line_len))
+        let header = line[..header_len].to_vec();
+        Ok((self.assembled(Table { header, ..Table::new(Format::Cdx, names, columns) })?, header_len))
+    }
+
+    /// Returns the table for a list of lists in JSON, as the index server of a web archive writes it, and the length of
+    /// its first line if that has the columns' names.
+    fn json_rows(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
+        let line = first_line(start);
+        let names = json_rows::Names::of(line).ok_or(
+            "is a JSON list; expected JSON Lines, an object on each line, or the list of a web archive's index, a list on \
+             each line: jq -c '.[]' writes each part of a list on its own line",
+        )?;
+        if self.is_split() {
+            self.refuse_columns("the index of a web archive has whole URLs")?;
+        }
+        let (rows, shown) = names.columns(&self.wanted)?;
+        let header = if names.are_in_file { line.to_vec() } else { Vec::new() };
+        let header_len = header.len();
+        let table = Table { header, ..Table::new(Format::Cdx, shown, Columns::JsonRows(rows)) };
+        Ok((self.assembled(table)?, header_len))
     }
 
     /// Returns the table for CDXJ, and the length of a first line that describes the file.
@@ -360,6 +439,33 @@ impl Opening {
         let header = if cdxj::is_header(&header) { header } else { Vec::new() };
         let header_len = header.len();
         Ok((Table { header, ..Table::new(Format::Cdxj, names, columns) }, header_len))
+    }
+
+    /// Returns the table for an access log whose `#Fields:` line names the fields, and the length of the lines up to this
+    /// one. `None` if there is no such line.
+    fn w3c(
+        &self,
+        source: &mut impl Read,
+        start: &mut Vec<u8>,
+        at_end: &mut bool,
+    ) -> MessageResult<Option<(Table, usize)>> {
+        while Head::of(start, *at_end) == Head::NeedsMore && start.len() <= MAX_LINE_BYTES {
+            *at_end = more(source, start)?;
+        }
+        let Head::Fields(lines_before, at, line) = Head::of(start, *at_end) else { return Ok(None) };
+        let Some(names) = Names::of(without_line_end(line)) else { return Ok(None) };
+        if !self.is_split() {
+            self.refuse_columns(
+                "an access log's URLs are those requested; a template such as \
+                                 'https://{cs-host}{cs-uri-stem}?{cs-uri-query}' names the fields of their parts",
+            )?;
+        }
+        let site = self.site.clone()?;
+        let site = Site { scheme: site.scheme.or(self.scheme), ..site };
+        let (log, request, shown) = names.columns(&site, &self.wanted, &self.parts)?;
+        let (header, assembly) = (line.to_vec(), Assembly::Request(request));
+        let table = Table::new(Format::W3cLog, shown, Columns::W3c(log));
+        Ok(Some((Table { header, lines_before, assembly, ..table }, at + line.len())))
     }
 
     /// Returns the table for an access log.
@@ -405,10 +511,10 @@ fn has_first_lines(start: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', start).count() >= MAX_FIRST_LINES
 }
 
-/// Returns whether a line begins a JSON list that contains objects or strings.
+/// Returns whether a line begins a JSON list that contains objects, strings or lists.
 fn is_json_list(line: &[u8]) -> bool {
     let inner = line.trim_ascii().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
-    inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'{' | b'"')))
+    inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'{' | b'"' | b'[')))
 }
 
 /// Reads some bytes. Returns whether the source has ended.

@@ -95,11 +95,15 @@ pub enum Fault {
     SecondHeader,
     /// A JSON object has a wanted field twice.
     TwoFields,
+    /// A line of a list has a space within its text.
+    Space,
+    /// A line of an access log describes the log.
+    Directive,
 }
 
 impl Fault {
     /// All faults in numeric order.
-    pub const ALL: [Fault; 27] = [
+    pub const ALL: [Fault; 29] = [
         Fault::TooLong,
         Fault::Unclosed,
         Fault::NotJson,
@@ -127,6 +131,8 @@ impl Fault {
         Fault::Mark,
         Fault::SecondHeader,
         Fault::TwoFields,
+        Fault::Space,
+        Fault::Directive,
     ];
 
     /// Returns the problem's name in files for programs. Names do not change.
@@ -159,6 +165,8 @@ impl Fault {
             Fault::Mark => "byte-order-mark",
             Fault::SecondHeader => "second-header",
             Fault::TwoFields => "field-twice",
+            Fault::Space => "space",
+            Fault::Directive => "directive",
         }
     }
 }

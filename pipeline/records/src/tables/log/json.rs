@@ -5,9 +5,9 @@
 //! the names of the fields that count. A field that appears twice makes its line invalid.
 
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use serde_json::Value;
 
+use super::escapes::Escapes;
 use super::shape::MAX_FIRST_LINES;
 use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
 use crate::shown::shown;
@@ -38,7 +38,7 @@ enum Chosen {
 
 /// The fields that a program writes. If a field has alternatives, the first one in the log is used.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Known {
     /// The program, for messages.
     name: &'static str,
     scheme: Option<FieldPath>,
@@ -50,8 +50,7 @@ struct Known {
     /// The time, or a date and a time of day in UTC.
     times: &'static [&'static [FieldPath]],
     user_agent: FieldPath,
-    /// Whether the user agent is percent-encoded.
-    is_agent_encoded: bool,
+    escapes: Escapes,
 }
 
 /// A shape without optional fields.
@@ -63,7 +62,34 @@ const PLAIN: Known = Known {
     query: None,
     times: &[],
     user_agent: &[],
-    is_agent_encoded: false,
+    escapes: Escapes::None,
+};
+
+// docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but CloudFront
+// routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name, which is not the site's
+// if the distribution has other names.
+pub(super) const CLOUDFRONT: Known = Known {
+    name: "Amazon CloudFront",
+    scheme: Some(&["cs-protocol"]),
+    hosts: &[(&["x-host-header"], Chosen::ByServer), (&["cs(Host)"], Chosen::ByClient)],
+    targets: &[Target::Uri(&["cs-uri-stem"])],
+    query: Some(&["cs-uri-query"]),
+    times: &[&[&["date"], &["time"]]],
+    user_agent: &["cs(User-Agent)"],
+    escapes: Escapes::Percent,
+};
+
+// learn.microsoft.com, "W3C Logging": text, with a `#Fields:` line. cs-host is the request's Host header as it was sent, so
+// it is not used by itself. cs-uri-stem is decoded.
+pub(super) const IIS: Known = Known {
+    name: "IIS",
+    hosts: &[(&["cs-host"], Chosen::ByClient)],
+    targets: &[Target::Uri(&["cs-uri-stem"])],
+    query: Some(&["cs-uri-query"]),
+    times: &[&[&["date"], &["time"]]],
+    user_agent: &["cs(User-Agent)"],
+    escapes: Escapes::Plus,
+    ..PLAIN
 };
 
 /// The known programs, the most specific ones first.
@@ -89,18 +115,7 @@ const SHAPES: [Known; 8] = [
         user_agent: &["ClientRequestUserAgent"],
         ..PLAIN
     },
-    // docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but
-    // CloudFront routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name.
-    Known {
-        name: "Amazon CloudFront",
-        scheme: Some(&["cs-protocol"]),
-        hosts: &[(&["x-host-header"], Chosen::ByServer), (&["cs(Host)"], Chosen::ByServer)],
-        targets: &[Target::Uri(&["cs-uri-stem"])],
-        query: Some(&["cs-uri-query"]),
-        times: &[&[&["date"], &["time"]]],
-        user_agent: &["cs(User-Agent)"],
-        is_agent_encoded: true,
-    },
+    CLOUDFRONT,
     // cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest. The URL has the request's host.
     Known {
         name: "Google Cloud Logging",
@@ -161,8 +176,11 @@ pub(crate) struct JsonShape {
     time: Option<&'static [FieldPath]>,
 }
 
+/// Cells, and the path to the field of each.
+pub(super) type FieldCells = Vec<(usize, Vec<String>)>;
+
 /// The cells of the request: scheme, host, target and query.
-const REQUEST_CELLS: usize = 4;
+pub(super) const REQUEST_CELLS: usize = 4;
 
 /// The cell for the time of day, if it has its own field. It follows the other wanted cells.
 const CLOCK: usize = REQUEST_CELLS + super::super::MAX_CELLS - 1;
@@ -174,8 +192,9 @@ pub(crate) struct JsonLog {
     is_line: bool,
     /// The wanted cell that is a date, with the time of day in [`CLOCK`].
     dated: Option<usize>,
-    /// The wanted cell that is percent-encoded.
-    encoded: Option<usize>,
+    /// The wanted cell with the user agent.
+    agent: Option<usize>,
+    escapes: Escapes,
 }
 
 impl JsonShape {
@@ -229,6 +248,29 @@ impl JsonShape {
     /// # Errors
     /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
     pub fn columns(&self, site: &Site, wanted: &[Wanted]) -> Result<(Fields, JsonLog, Vec<String>), String> {
+        let (cells, log, names) = self.cells(site, wanted)?;
+        Ok((Fields::of_cells(cells), log, names))
+    }
+
+    /// Returns the shape of a log of a known program, which has fields of these names. If the user names the host's field,
+    /// `has_named_host`.
+    pub(super) fn of_names(known: &'static Known, has_named_host: bool, has: impl Fn(&str) -> bool) -> JsonShape {
+        let has_all = |path: FieldPath| path.iter().all(|name| has(name));
+        let host = known.hosts.iter().copied().find(|(path, _)| has_named_host || has_all(path));
+        let time = known.times.iter().copied().find(|time| time.iter().all(|path| has_all(path)));
+        JsonShape { known, host, target: known.targets[0], time }
+    }
+
+    /// Returns whether the log has a host.
+    pub(super) fn has_host(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Returns the cells and their fields, the rules for joining them, and the names of the wanted columns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`JsonShape::columns`].
+    pub(super) fn cells(&self, site: &Site, wanted: &[Wanted]) -> Result<(FieldCells, JsonLog, Vec<String>), String> {
         let known = self.known;
         let is_proxy = known.hosts.is_empty();
         let host = self.host.filter(|(_, chosen)| *chosen == Chosen::ByServer || site.host.is_none());
@@ -246,13 +288,13 @@ impl JsonShape {
             Target::Line(path) => (path, true),
         };
         let owned = |path: FieldPath| path.iter().map(|&step| step.to_owned()).collect::<Vec<_>>();
-        let mut cells: Vec<(usize, Vec<String>)> = [known.scheme, host, Some(target), known.query]
+        let mut cells: FieldCells = [known.scheme, host, Some(target), known.query]
             .into_iter()
             .enumerate()
             .filter_map(|(cell, path)| Some((cell, owned(path?))))
             .collect();
         let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy };
-        let mut log = JsonLog { origin, is_line, dated: None, encoded: None };
+        let mut log = JsonLog { origin, is_line, dated: None, agent: None, escapes: known.escapes };
         let mut names = vec![format!("the requests, as {} writes them", known.name)];
         for (place, Wanted { option, name }) in wanted.iter().enumerate().skip(1) {
             let cell = REQUEST_CELLS + place - 1;
@@ -268,7 +310,7 @@ impl JsonShape {
                 }
                 "user_agent" => {
                     cells.push((cell, owned(known.user_agent)));
-                    log.encoded = known.is_agent_encoded.then_some(place);
+                    log.agent = Some(place);
                     names.push("the user agent".into());
                 }
                 _ => {
@@ -278,7 +320,7 @@ impl JsonShape {
                 }
             }
         }
-        Ok((Fields::of_cells(cells), log, names))
+        Ok((cells, log, names))
     }
 }
 
@@ -291,8 +333,8 @@ impl JsonLog {
         let field = |at: usize| fields.get(at).copied().flatten();
         for (place, cell) in cells.iter_mut().enumerate().skip(1) {
             *cell = field(REQUEST_CELLS + place - 1);
-            if self.encoded == Some(place) {
-                *cell = cell.map(|text| decoded(text, arena));
+            if self.agent == Some(place) {
+                *cell = cell.map(|text| self.escapes.agent(text, arena));
             }
             if self.dated == Some(place) {
                 *cell = cell.zip(field(CLOCK)).map(|(date, clock)| joined(&[date, b"T", clock, b"Z"], arena));
@@ -306,7 +348,9 @@ impl JsonLog {
         let [scheme, host, target, query] = fields;
         let target = target.ok_or(Fault::NoRequest)?;
         let target = if self.is_line { target_of(target)? } else { plain_target(target)? };
-        let target = match query.filter(|query| !matches!(*query, b"" | b"-")) {
+        let query = query.filter(|query| !matches!(*query, b"" | b"-"));
+        let (target, query) = self.escapes.target(target, query, arena)?;
+        let target = match query {
             Some(_) if memchr::memchr(b'?', target).is_some() => return Err(Fault::TwoQueries),
             Some(query) => joined(&[target, b"?", query], arena),
             None => target,
@@ -338,30 +382,6 @@ fn at(object: &Value, path: FieldPath) -> Option<&Value> {
         Value::Array(values) => values.get(step.parse::<usize>().ok()?),
         value => value.get(step),
     })
-}
-
-/// Decodes `%XX`. Other text is unchanged.
-fn decoded<'b>(text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
-    if memchr::memchr(b'%', text).is_none() {
-        return text;
-    }
-    let mut plain = BumpVec::with_capacity_in(text.len(), arena);
-    let mut rest = text;
-    while let Some((&byte, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        let value = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        match value.filter(|_| byte == b'%') {
-            Some(value) => {
-                plain.push(value);
-                rest = &after[2..];
-            }
-            None => {
-                plain.push(byte);
-                rest = after;
-            }
-        }
-    }
-    plain.into_bump_slice()
 }
 
 /// Returns the message for a log that no known program could have written. `line` is its first object.
@@ -437,9 +457,9 @@ mod tests {
             ),
             (
                 "Amazon CloudFront",
-                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"a.example","cs-uri-stem":"/x",
+                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"a.example","cs-uri-stem":"/x%2520y",
                 "cs(User-Agent)":"100%","cs-uri-query":"-","cs-protocol":"wss"}"#,
-                ["https://a.example/x", "2026-03-14T15:09:26Z", "100%"],
+                ["https://a.example/x%20y", "2026-03-14T15:09:26Z", "100%"],
             ),
             (
                 "Google Cloud Logging",
@@ -527,7 +547,7 @@ mod tests {
             (r#"{"RequestHost":"b.example","RequestPath":"/x""#, "b", "good"),
             (r#"{"ClientRequestHost":"a.example","ClientRequestURI":"/x""#, "a", "a"),
             (r#"{"x-host-header":"a.example","cs(Host)":"b.example","cs-uri-stem":"/x""#, "a", "a"),
-            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "good"),
             (r#"{"httpRequest":{"requestUrl":"https://b.example/x"}"#, "b", "invalid"),
             (r#"{"properties":{"requestUri":"https://b.example/x"}"#, "b", "invalid"),
             (r#"{"request_url":"https://b.example/x","user_agent":"x""#, "b", "invalid"),

@@ -2,7 +2,8 @@
 //!
 //! [`mod@format`] has the formats, and [`matching`] finds the fields. [`shape`] detects the common formats by a log's first
 //! lines. Clients choose the request, the user agent, the user name and other headers, so no such text ever selects a
-//! host or the format: the host is the user's, or in a field that the format names. [`json`] has logs in JSON.
+//! host or the format: the host is the user's, or in a field that the format names. [`json`] has logs in JSON, and [`w3c`]
+//! logs whose `#Fields:` line names the fields.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -14,10 +15,12 @@ use super::row::{Fault, is_url};
 use format::{Escape, Kind, LogFormat};
 use matching::{Matcher, SLOT_COUNT, Values};
 
+mod escapes;
 pub mod format;
 pub(crate) mod json;
 mod matching;
 pub mod shape;
+pub(crate) mod w3c;
 
 /// Where the host is among the wanted fields of a format.
 const HOST: usize = 0;

@@ -1,0 +1,108 @@
+//! Access logs in the W3C's extended format, as IIS and CloudFront write them: a `#Fields:` line ([`names`]) names the fields.
+//! The server writes it, and again if the fields change ([`marks`]). Requests become URLs by the rules of logs in JSON
+//! ([`super::json`]).
+
+use std::sync::OnceLock;
+
+use memchr::memchr_iter;
+
+use super::Fault;
+use super::json::FieldCells;
+use crate::tables::csv::plain_cells;
+use names::NEEDED;
+
+pub(crate) mod marks;
+pub(crate) mod names;
+
+pub(crate) use names::Names;
+
+/// Maximum number of different `#Fields:` lines in a log. A server writes another one if its configuration changes; the lines
+/// after further ones are invalid.
+const MAX_LAYOUTS: usize = 64;
+
+/// The start of a line that is marked with its layout: a sign, and then the layout's number.
+const MARK: &[u8] = b"#\0";
+
+/// Added to a layout's number, which would otherwise look like a line end.
+const FIRST_NUMBER: u8 = 0x80;
+
+/// The locations of the wanted fields in a line.
+#[derive(Debug)]
+struct Layout {
+    width: usize,
+    delimiter: u8,
+    /// Cells, and the numbers of their fields.
+    numbers: Vec<(usize, usize)>,
+}
+
+/// The wanted fields, and their locations after each `#Fields:` line.
+#[derive(Debug)]
+pub(crate) struct W3c {
+    fields: FieldCells,
+    layouts: [OnceLock<Option<Layout>>; MAX_LAYOUTS],
+}
+
+impl W3c {
+    /// Returns the reader of the wanted fields, with the first layout. `None` if it has one of them twice.
+    fn new(fields: FieldCells, names: &Names<'_>) -> Option<W3c> {
+        let w3c = W3c { fields, layouts: [const { OnceLock::new() }; MAX_LAYOUTS] };
+        w3c.put(0, names);
+        w3c.layouts[0].get()?.is_some().then_some(w3c)
+    }
+
+    /// Returns the locations of the wanted fields. `None` if a needed one is missing, or if one is there twice.
+    fn layout(&self, names: &Names<'_>) -> Option<Layout> {
+        let mut numbers = Vec::new();
+        for (cell, path) in &self.fields {
+            let name = path.join(".");
+            let mut found = (0..).zip(&names.names).filter(|(_, other)| **other == name.as_bytes()).map(|(at, _)| at);
+            match (found.next(), found.next()) {
+                (Some(number), None) => numbers.push((*cell, number)),
+                (None, None) if !NEEDED.contains(&&*name) => {}
+                _ => return None,
+            }
+        }
+        Some(Layout { width: names.names.len(), delimiter: names.delimiter, numbers })
+    }
+
+    /// Stores the layout with a number, if it is not too large.
+    fn put(&self, number: usize, names: &Names<'_>) {
+        if let Some(place) = self.layouts.get(number) {
+            place.get_or_init(|| self.layout(names));
+        }
+    }
+
+    /// Stores a line's fields in their cells.
+    ///
+    /// # Errors
+    /// Returns the reason why the line has no fields.
+    pub fn read<'b>(&self, line: &'b [u8], cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
+        let (number, line) = match line.strip_prefix(MARK) {
+            Some([number, rest @ ..]) => (usize::from(number.wrapping_sub(FIRST_NUMBER)), rest),
+            _ => (0, line),
+        };
+        if line.starts_with(b"#") {
+            return Err(Fault::Directive);
+        }
+        let layout = self.layouts.get(number).and_then(OnceLock::get).and_then(Option::as_ref).ok_or(Fault::NotLog)?;
+        match memchr_iter(layout.delimiter, line).count() + 1 {
+            count if count < layout.width => return Err(Fault::FewCells),
+            count if count > layout.width => return Err(Fault::ManyCells),
+            _ => {}
+        }
+        for (at, text) in plain_cells(line, layout.delimiter).enumerate() {
+            for &(cell, _) in layout.numbers.iter().filter(|(_, number)| *number == at) {
+                cells[cell] = Some(text).filter(|text| *text != b"-");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a row without the mark of its layout.
+pub(crate) fn without_mark(row: &[u8]) -> &[u8] {
+    if row.starts_with(MARK) { row.get(MARK.len() + 1..).unwrap_or(row) } else { row }
+}
+
+#[cfg(test)]
+mod tests;
