@@ -134,6 +134,22 @@ fn errors_are_reported_before_anything_is_written() {
     assert_eq!(text(&folder, "out/one.txt"), "http://a.example/\n");
 }
 
+/// A list without a column of URLs fails after its output was opened.
+#[test]
+fn a_list_that_cannot_be_read_leaves_no_incomplete_file() {
+    let folder = folder();
+    folder.write("bad.csv", "x,y\n1,2\n3,4\n");
+    for _ in 0..5 {
+        folder.run(&classify(&["one.txt", "bad.csv"], &["--force"])).says(2, &["bad.csv: which column has the URLs?"]);
+        let names: Vec<String> = fs::read_dir(folder.path("out"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".tmp") || name.contains("bad"))
+            .collect();
+        assert_eq!(names, [""; 0]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_killed_run_resumes_with_the_remaining_files() {

@@ -305,5 +305,7 @@ fn a_failed_run_never_writes_a_complete_parquet_file() {
     packed.truncate(packed.len() - 20);
     folder.write("urls.gz", &packed);
     let cut = folder.run(&args).says(2, &["urls.gz: cannot be read"]);
-    assert!(!cut.stdout.ends_with(b"PAR1"), "{} bytes", cut.stdout.len());
+    // The first bytes are the same, so a file that begins and ends with them is longer.
+    let is_complete = cut.stdout.len() > b"PAR1".len() && cut.stdout.ends_with(b"PAR1");
+    assert!(!is_complete, "{} bytes", cut.stdout.len());
 }

@@ -36,35 +36,68 @@ const AHEAD: usize = 1;
 /// begin the next.
 const AT_ONCE: usize = 2;
 
-/// The threads that read and write, and the channels to and from them.
+/// A table that is read, and the output for its answers.
 pub struct Pipeline {
     /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
+    reader: Reader,
+    /// Not yet with the writing thread, so that an error before the first row removes the incomplete file at once.
+    sink: RowSink,
+    /// Whether the output is a terminal.
+    is_terminal: bool,
+}
+
+/// The channels to and from the thread that reads. It is never joined: after a failure it may hang in a read that never
+/// returns.
+struct Reader {
     /// Receives the chunks, and `None` at the end. If the channel closes earlier, the reading thread has failed.
     chunks: Receiver<io::Result<Option<Part>>>,
     /// Number of chunks read and not yet decided.
     waiting: Arc<AtomicUsize>,
     used_buffers: Sender<Vec<u8>>,
+}
+
+/// The thread that writes, and the channels to and from it.
+struct Writer {
     answers: mpsc::SyncSender<Vec<Answers>>,
     used_answers: Receiver<Vec<Answers>>,
-    writer: JoinHandle<Result<RowSink>>,
-    /// Whether the output is a terminal.
-    is_terminal: bool,
+    thread: JoinHandle<Result<RowSink>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    fn start(sink: RowSink) -> Result<Writer> {
+        let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
+        let (free_answers, used_answers) = mpsc::channel();
+        let writer = move || write(sink, &answer_receiver, &free_answers);
+        let thread = Builder::new().spawn(writer).map_err(not_started)?;
+        Ok(Writer { answers, used_answers, thread })
+    }
+
+    /// Waits until everything is written, and returns the output.
+    fn join(self) -> Result<RowSink> {
+        drop(self.answers);
+        let failed = || Failure::new("internal error: the writing thread has failed; please report it");
+        self.thread.join().unwrap_or_else(|_| Err(failed()))
+    }
+}
+
+/// Returns the error for a thread that the system does not start.
+fn not_started(error: io::Error) -> Failure {
+    Failure::new(format!("the threads cannot be started: {error}"))
 }
 
 impl Pipeline {
-    /// Starts the threads.
+    /// Starts to read.
     ///
     /// # Errors
-    /// Returns an error if the system cannot start them.
+    /// Returns an error if the system cannot start the thread.
     pub fn start(opening: Opening, source: Source, sink: RowSink, is_terminal: bool) -> Result<Pipeline> {
         let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
         let (used_buffers, free_buffers) = mpsc::channel();
-        // The reader is never joined: after a failure it may hang in a read that never returns.
         let reader_waiting = Arc::clone(&waiting);
-        let failed = |error| Failure::new(format!("the threads cannot be started: {error}"));
         let reader = move || match source.open_rows(&opening) {
             Ok((table, mut rows)) => {
                 if table_sender.send(Ok(table)).is_ok() {
@@ -75,13 +108,8 @@ impl Pipeline {
             // The receiver is gone.
             Err(error) => drop(table_sender.send(Err(error.into()))),
         };
-        Builder::new().spawn(reader).map_err(failed)?;
-
-        let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
-        let (free_answers, used_answers) = mpsc::channel();
-        let writer = move || write(sink, &answer_receiver, &free_answers);
-        let writer = Builder::new().spawn(writer).map_err(failed)?;
-        Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer, is_terminal })
+        Builder::new().spawn(reader).map_err(not_started)?;
+        Ok(Pipeline { table, reader: Reader { chunks, waiting, used_buffers }, sink, is_terminal })
     }
 
     /// Returns the table's format and columns. Called once, before [`Pipeline::decide`].
@@ -109,19 +137,15 @@ impl Pipeline {
     ) -> Result<(Totals, Vec<Complete>)> {
         let progress = progress(list, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
+        let running = Running { reader: self.reader, writer: Writer::start(self.sink)? };
         // If the writer has stopped, the next send fails too.
-        let _ = self.answers.send(vec![Answers::of_header(header)]);
+        let _ = running.writer.answers.send(vec![Answers::of_header(header)]);
         let table = Arc::clone(&totals.table);
         let mut state = State { totals: &mut totals, rejects: &mut rejects, list, progress: &progress };
-        let result = rayon::in_place_scope(|scope| self.decide_chunks(scope, decider, &table, &mut state));
+        let result = rayon::in_place_scope(|scope| running.decide_chunks(scope, decider, &table, &mut state));
         drop(progress);
-        drop(self.answers);
-        let written = self
-            .writer
-            .join()
-            .unwrap_or_else(|_| Err(Failure::new("internal error: the writing thread has failed; please report it")));
         // If writing fails, deciding stops too, and the writer's error is the cause.
-        let sink = written?;
+        let sink = running.writer.join()?;
         match result {
             Ok(()) => {
                 let complete = sink.complete(METADATA_KEY, &stamp(&totals)?)?;
@@ -141,7 +165,15 @@ impl Pipeline {
             }
         }
     }
+}
 
+/// A pipeline whose threads run.
+struct Running {
+    reader: Reader,
+    writer: Writer,
+}
+
+impl Running {
     /// Decides the chunks as they come, some at a time, and keeps their order.
     fn decide_chunks<'s>(
         &self,
@@ -156,10 +188,11 @@ impl Pipeline {
         loop {
             while end.is_none() && begun.len() < AT_ONCE {
                 // Write finished answers before waiting for slow input.
-                let chunk = if begun.is_empty() { self.chunks.recv().ok() } else { self.chunks.try_recv().ok() };
+                let chunk =
+                    if begun.is_empty() { self.reader.chunks.recv().ok() } else { self.reader.chunks.try_recv().ok() };
                 match chunk {
                     Some(Ok(Some(part))) => {
-                        let answers = self.used_answers.try_recv().unwrap_or_default();
+                        let answers = self.writer.used_answers.try_recv().unwrap_or_default();
                         begun.push_back(match part {
                             Part::Text(chunk @ Chunk { kind: ChunkKind::LongLine { last }, .. }) => {
                                 Begun::LongLine(long_lines.part(&chunk, last), chunk, answers)
@@ -206,15 +239,15 @@ impl Pipeline {
         }
         progress.add(part.byte_len() as u64);
         progress.say(|| format!(", {} URLs", grouped(totals.lines)));
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.reader.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Part::Text(chunk) = part {
             if let Some(row) = chunk.unclosed {
                 totals.name_unclosed(row, &list.urls);
             }
             // A reader that has ended needs no buffer.
-            let _ = self.used_buffers.send(chunk.buffer);
+            let _ = self.reader.used_buffers.send(chunk.buffer);
         }
-        self.answers.send(answers).map_err(|_| Stop::WriterGone)
+        self.writer.answers.send(answers).map_err(|_| Stop::WriterGone)
     }
 }
 
