@@ -9,7 +9,7 @@ use reptile_columns::{ColumnFormat, ColumnWriter};
 use reptile_fuzz::tables::{Decided, decided};
 use reptile_fuzz::{archives, files, memory, references};
 use reptile_records::batches::kept::{KeptRows, KeptTypes};
-use reptile_records::batches::urls::Splitting;
+use reptile_records::tables::address::{COMMON_CRAWL, PartNames};
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::Source;
 
@@ -27,45 +27,51 @@ fn copy(kept: KeptRows, rows: u64, format: ColumnFormat) -> Option<Vec<u8>> {
     Some(writer.into_output())
 }
 
+/// Returns an opening whose URLs are in the file's column, or split as in Common Crawl's index.
+fn opening_of(path: &Path, is_split: bool) -> Opening {
+    let parts = if is_split { COMMON_CRAWL.map(|name| Some(name.into())) } else { PartNames::default() };
+    Opening { parts, ..Opening::of(path) }
+}
+
 /// Returns a queue for all columns of a table.
 fn all_kept(types: KeptTypes) -> KeptRows {
     KeptRows::new(types, |names| Ok((0..names.len()).collect()))
 }
 
 /// Checks that a file of kept columns has the rows of its original.
-fn check_copy(copy: &[u8], original: &Decided, splitting: Splitting) {
+fn check_copy(copy: &[u8], original: &Decided, is_split: bool) {
     let path = files::written(copy);
-    let source = Source::open(path, splitting).expect("a written file opens");
-    let copied = decided(source, &Opening::of(path), |_, _| {}).expect("a written file is readable");
+    let source = Source::open(path).expect("a written file opens");
+    let copied = decided(source, &opening_of(path, is_split), |_, _| {}).expect("a written file is readable");
     assert!(copied == *original, "a copy of all columns has other rows");
 }
 
-fn check_parquet(data: &[u8], path: &Path, source: Source, splitting: Splitting) {
-    let Some(found) = decided(source, &Opening::of(path), |_, _| {}) else { return };
+fn check_parquet(data: &[u8], path: &Path, source: Source, is_split: bool) {
+    let Some(found) = decided(source, &opening_of(path, is_split), |_, _| {}) else { return };
     let reference = references::parquet_rows(data);
     assert!(reference.is_none_or(|(rows, _)| rows == found.rows), "{} rows, expected {reference:?}", found.rows);
     if found.rows > MAX_COPIED_ROWS {
         return;
     }
     let kept = all_kept(KeptTypes::Stored);
-    let opening = Opening { kept: Some(kept.clone()), ..Opening::of(path) };
-    let Ok(source) = Source::open(path, splitting) else { return };
+    let opening = Opening { kept: Some(kept.clone()), ..opening_of(path, is_split) };
+    let Ok(source) = Source::open(path) else { return };
     if decided(source, &opening, |_, _| {}).is_some()
         && let Some(copy) = copy(kept, found.rows, ColumnFormat::Parquet)
     {
         assert!(reference.is_none_or(|(_, is_intact)| is_intact), "a page with a wrong checksum was read");
-        check_copy(&copy, &found, splitting);
+        check_copy(&copy, &found, is_split);
         files::written(data);
     }
 }
 
-fn check_arrow(data: &[u8], path: &Path, source: Source, splitting: Splitting) {
+fn check_arrow(data: &[u8], path: &Path, source: Source, is_split: bool) {
     let kept = all_kept(KeptTypes::Arrow);
-    let opening = Opening { kept: Some(kept.clone()), ..Opening::of(path) };
+    let opening = Opening { kept: Some(kept.clone()), ..opening_of(path, is_split) };
     let found = decided(source, &opening, |_, _| {});
     let Some(found) = found.filter(|found| (1..=MAX_COPIED_ROWS).contains(&found.rows)) else { return };
     if let Some(copy) = copy(kept, found.rows, ColumnFormat::ArrowStream) {
-        check_copy(&copy, &found, splitting);
+        check_copy(&copy, &found, is_split);
         files::written(data);
     }
 }
@@ -74,10 +80,9 @@ fuzz_target!(|data: &[u8]| {
     let path = files::written(data);
     memory::within(MAX_BYTES, || {
         for is_split in [false, true] {
-            let splitting = Splitting { is_split, absent_is_empty: true };
-            match Source::open(path, splitting) {
-                Ok(source @ Source::Parquet(..)) => check_parquet(data, path, source, splitting),
-                Ok(source @ Source::Arrow(..)) => check_arrow(data, path, source, splitting),
+            match Source::open(path) {
+                Ok(source @ Source::Parquet(..)) => check_parquet(data, path, source, is_split),
+                Ok(source @ Source::Arrow(..)) => check_arrow(data, path, source, is_split),
                 _ => {}
             }
         }

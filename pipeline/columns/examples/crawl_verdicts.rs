@@ -4,7 +4,6 @@ use std::{error::Error, fs::File, io::BufWriter};
 
 use reptile::{Compiler, Dialect};
 use reptile_columns::{Column, ColumnFormat, ColumnWriter, Decider, Format, Layout, Rows, TableDecider, columns_of};
-use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::{open::Opening, source::Source};
 use reptile_records::{Error as ReadError, Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
 
@@ -37,8 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut file = ColumnWriter::new(BufWriter::new(File::create(out)?), ColumnFormat::Parquet, columns);
     let decider = TableDecider::new(decider, Format::Parquet)?;
     let mut answers = decider.answers();
-    let (table, mut rows) =
-        Source::open(urls.as_str(), Splitting::default())?.open_rows(&Opening::of(urls.as_str()))?;
+    let (table, mut rows) = Source::open(urls.as_str())?.open_rows(&Opening::of(urls.as_str()))?;
     while let Some(part) = rows.next(Vec::new(), &|| true)? {
         for block in part.blocks() {
             decider.decide(&table, block, &mut answers)?;

@@ -30,7 +30,7 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
     }
     let option = if named.is_some() { "--keep-columns" } else { written.option_for_rows() };
     let selection = named.unwrap_or(&KeptColumns::All).clone();
-    let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
+    let is_file = matches!(source, Source::Arrow(input) if input.is_arrow_file());
     let declared = plan.input_format.as_ref().map(InputFormat::table);
     let (table, own_format) = match source {
         Source::Parquet(..) => (tables::Format::Parquet, Format::Parquet),

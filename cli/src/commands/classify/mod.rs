@@ -44,10 +44,8 @@ use plan::{At, CrawlerNames, InputFormat, List, Lists, Plan};
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
-use reptile_records::batches::urls::Splitting;
 use reptile_records::pages::Pages;
 use reptile_records::place::Place;
-use reptile_records::tables::address::PartNames;
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::quotes::Escape;
@@ -323,7 +321,7 @@ impl Files {
         refuse_same_files(plan, list)?;
         let source = match &plan.rights.rights {
             Some(_) => Input::Pages(Box::new(Pages::open(&list.urls, plan.resync)?)),
-            None => Input::Table(Source::open(&list.urls, Splitting::default())?),
+            None => Input::Table(Source::open(&list.urls)?),
         };
         let output = match &list.output {
             Some(path) => Output::create(path, list.force)?,
@@ -437,7 +435,6 @@ fn decide(
     let start = Instant::now();
     let mut opening = plan.opening(&list.urls, settings.site.clone());
     let last_cell = opening.wanted.len() - 1;
-    let source = read_split(source, plan, &mut opening.parts);
     let is_terminal = output.is_terminal();
     let kept = kept::kept_columns(plan, list, &source)?;
     opening.kept = kept.as_ref().map(|kept| kept.rows.clone());
@@ -484,18 +481,6 @@ fn decide(
     publish(beside.into_iter().chain(complete).chain(report))?;
     let is_bad = totals.report(&list.urls, &decider, time);
     Ok(Decided { is_bad, totals, decider, time, lineage })
-}
-
-/// Returns the source with the columns of Common Crawl's index read as they are, if the user names all of them as a
-/// URL's parts. They then are no longer `parts` to be joined.
-fn read_split(mut source: Source, plan: &Plan, parts: &mut PartNames) -> Source {
-    if let Source::Parquet(_, splitting) | Source::Arrow(_, splitting) = &mut source
-        && plan.has_common_crawl_columns()
-    {
-        splitting.is_split = true;
-        *parts = PartNames::default();
-    }
-    source
 }
 
 /// Opens the output for the part with a number.

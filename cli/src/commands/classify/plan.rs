@@ -236,11 +236,6 @@ impl Plan {
         }
     }
 
-    /// Returns whether URLs are in the columns of Common Crawl's index.
-    pub fn has_common_crawl_columns(&self) -> bool {
-        self.url.are_common_crawl()
-    }
-
     /// Returns the site of a log's requests.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The `--url` option: the column of URLs, or the columns of their parts.
 
-use reptile_records::tables::address::{COMMON_CRAWL, PartNames};
+use reptile_records::tables::address::PartNames;
 
 /// The columns of URLs, as the user names them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,11 +47,6 @@ impl UrlColumns {
             return Err(EXPECTED.into());
         }
         Ok(UrlColumns { whole: None, parts: [scheme, Some(host), port, path, query], scheme: fixed })
-    }
-
-    /// Returns whether the parts are the columns of Common Crawl's index, which are read without joining them.
-    pub fn are_common_crawl(&self) -> bool {
-        self.parts.iter().zip(COMMON_CRAWL).all(|(part, name)| part.as_deref() == Some(name))
     }
 
     /// Returns whether a column is named.
@@ -120,8 +115,5 @@ mod tests {
         for text in malformed {
             assert_eq!(UrlColumns::parse(text), Err(EXPECTED.into()), "{text}");
         }
-        let crawl = "{url_protocol}://{url_host_name}:{url_port}{url_path}?{url_query}";
-        assert!(UrlColumns::parse(crawl).unwrap().are_common_crawl());
-        assert!(!UrlColumns::parse("{url_protocol}://{url_host_name}{url_path}").unwrap().are_common_crawl());
     }
 }

@@ -23,7 +23,7 @@ use self::messages::{Encoded, Messages, check_batch, damaged, plain};
 use crate::batches::guard::guarded;
 use crate::batches::kept::KeptRows;
 use crate::batches::limits::{max_expanded_bytes, within};
-use crate::batches::urls::{Rows, Selected, Splitting};
+use crate::batches::urls::{Rows, Selected};
 use crate::batches::{Decoded, RecordBatches};
 use crate::open::Input;
 use crate::tables::open::Opening;
@@ -55,20 +55,20 @@ struct Batches {
 ///
 /// # Errors
 /// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
-pub(crate) fn open(input: Input, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
+pub(crate) fn open(input: Input, opening: &Opening) -> Result<(Table, Rows)> {
     let messages = match input.is_regular && input.compression.is_none() && input.is_arrow_file() {
         true => Messages::of_file(input.into_ranged()?),
         false => Messages::of_source(Box::new(input.into_source())),
     };
-    let opened = messages.and_then(|messages| find(messages, opening, splitting));
+    let opened = messages.and_then(|messages| find(messages, opening));
     opened.map_err(|text| Error::at(&opening.path, text))
 }
 
-fn find(mut messages: Messages, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
+fn find(mut messages: Messages, opening: &Opening) -> MessageResult<(Table, Rows)> {
     let kept = opening.kept.as_ref();
     let schema = messages.schema()?;
     let leaves = Leaves::of(&schema);
-    let mut selected = Selected::find(&leaves, opening, splitting)?;
+    let mut selected = Selected::find(&leaves, opening)?;
     let kept_places = kept.map(|kept| begin_kept(kept, &schema)).transpose()?;
     let places = selected.places.iter().filter_map(|&place| leaves.get(place));
     let mut decoded: Vec<usize> = places.clone().map(Leaf::column).collect();

@@ -68,7 +68,7 @@ fn read(bytes: &[u8], wanted: &[(&'static str, Option<&str>)]) -> std::result::R
     let selected = wanted.iter().map(|&(option, name)| Wanted { option, name: name.map(str::to_owned) });
     let opening = Opening { wanted: selected.collect(), ..Opening::of("-") };
     let messages = messages(bytes, is_arrow_file(bytes))?;
-    let (_, mut rows) = find(messages, &opening, Splitting::default())?;
+    let (_, mut rows) = find(messages, &opening)?;
     let mut found = Vec::new();
     while let Some(batch) = rows.next_batch()? {
         for block in batch.blocks() {
@@ -238,7 +238,7 @@ fn long_batches_are_read_in_parts() {
     let all: Vec<String> = (0..count).map(|number| format!("http://a.example/{number}")).collect();
     let [stream, _] = encoded(&[table(Arc::new(StringArray::from(all.clone())))], &options());
     let messages = messages(&stream, false).unwrap();
-    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default()).unwrap();
+    let (_, mut rows) = find(messages, &Opening::of("-")).unwrap();
     let mut sizes = Vec::new();
     while let Some(batch) = rows.next_batch().unwrap() {
         sizes.push(batch.blocks().map(|block| block.row_count()).sum::<usize>());
@@ -253,7 +253,7 @@ fn long_batches_are_read_in_parts() {
 fn files_are_read_through_their_footer() {
     let [_, file] = encoded(&[keyed(&["a", "b"], vec![Some(0), None, Some(1)])], &options());
     let count = |messages: Messages| {
-        let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default())?;
+        let (_, mut rows) = find(messages, &Opening::of("-"))?;
         let mut count = 0;
         while let Some(batch) = rows.next_batch()? {
             count += batch.blocks().map(|block| block.row_count()).sum::<usize>();
@@ -294,7 +294,7 @@ fn cells_stop_at_the_limit_for_the_input() {
 
 fn urls_count(bytes: &[u8]) -> std::result::Result<usize, String> {
     let messages = messages(bytes, is_arrow_file(bytes))?;
-    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default())?;
+    let (_, mut rows) = find(messages, &Opening::of("-"))?;
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
         count += batch.blocks().map(|block| block.row_count()).sum::<usize>();

@@ -35,7 +35,6 @@ const SCHEMA_KEYS: [&str; 7] = [
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
 /// use arrow_ipc::writer::StreamWriter;
 /// use reptile_records::batches::kept::{KeptRows, KeptTypes};
-/// use reptile_records::batches::urls::Splitting;
 /// use reptile_records::tables::open::Opening;
 /// use reptile_records::tables::source::Source;
 ///
@@ -49,7 +48,7 @@ const SCHEMA_KEYS: [&str; 7] = [
 /// let title = |names: &[&str]| Ok((0..names.len()).filter(|&at| names[at] == "title").collect());
 /// let kept = KeptRows::new(KeptTypes::Arrow, title);
 /// let opening = Opening { kept: Some(kept.clone()), ..Opening::of(file.path()) };
-/// let (_, mut rows) = Source::open(file.path(), Splitting::default())?.open_rows(&opening)?;
+/// let (_, mut rows) = Source::open(file.path())?.open_rows(&opening)?;
 /// while rows.next(Vec::new(), &|| true)?.is_some() {}
 /// assert_eq!(kept.next(), Some(batch.project(&[1])?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

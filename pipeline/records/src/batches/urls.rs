@@ -4,19 +4,19 @@
 //! that decides the rows takes their cells from the record batches.
 //!
 //! ```
-//! use reptile_records::batches::urls::Splitting;
 //! use reptile_records::tables::open::Opening;
 //! use reptile_records::tables::source::{Block, Source};
 //! # use std::sync::Arc;
 //! # use parquet::data_type::{ByteArray, ByteArrayType};
 //! # use parquet::{file::writer::SerializedFileWriter, schema::parser::parse_message_type};
 //! #
-//! # let columns = "required binary url_protocol; required binary url_host_name; required binary url_path;";
+//! # let columns = "required binary url_protocol; required binary url_host_name; required binary url_port (utf8);
+//! #     required binary url_path; required binary url_query;";
 //! # let schema = parse_message_type(&format!("message index {{ {columns} }}"))?;
 //! # let index = tempfile::NamedTempFile::new()?;
 //! # let mut writer = SerializedFileWriter::new(index.reopen()?, Arc::new(schema), Arc::default())?;
 //! # let mut group = writer.next_row_group()?;
-//! # for cell in ["https", "example.com", "/private"] {
+//! # for cell in ["https", "example.com", "8080", "/private", "a=1"] {
 //! #     let Some(mut column) = group.next_column()? else { break };
 //! #     column.typed::<ByteArrayType>().write_batch(&[ByteArray::from(cell)], None, None)?;
 //! #     column.close()?;
@@ -24,9 +24,7 @@
 //! # group.close()?;
 //! # writer.close()?;
 //!
-//! // The table has no columns for the port and the query.
-//! let splitting = Splitting { is_split: true, absent_is_empty: true };
-//! let (_, mut rows) = Source::open(index.path(), splitting)?.open_rows(&Opening::of(index.path()))?;
+//! let (_, mut rows) = Source::open(index.path())?.open_rows(&Opening::of(index.path()))?;
 //! let mut paths = Vec::new();
 //! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
@@ -60,7 +58,7 @@ const BLOCK_ROWS: usize = 1 << 12;
 /// The columns into which Common Crawl's index splits a URL.
 const SPLIT: [&str; 5] = COMMON_CRAWL;
 
-/// The columns that may be absent if the user allows it: the port and the query. A URL without them is a different URL.
+/// The parts that a template may lack: the port and the query. A URL without them is a different URL.
 const MAY_BE_ABSENT: [usize; 2] = [2, 4];
 
 /// The split URL's column types. Some programs write the port as text, others as a number.
@@ -80,15 +78,6 @@ const PORT: &str = "a number or text";
 
 /// The time column's option name.
 pub const AT_OPTION: &str = "--at";
-
-/// Options for split URLs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Splitting {
-    /// Whether to use Common Crawl's index columns even if the file has another URL column.
-    pub is_split: bool,
-    /// Whether a missing port or query column counts as empty.
-    pub absent_is_empty: bool,
-}
 
 /// The split columns as a template of the option.
 const ALL: &str = "{url_protocol}://{url_host_name}:{url_port}{url_path}?{url_query}";
@@ -157,15 +146,17 @@ impl Selected {
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
-    pub fn find(file: &impl NamedColumns, opening: &Opening, splitting: Splitting) -> MessageResult<Selected> {
+    pub fn find(file: &impl NamedColumns, opening: &Opening) -> MessageResult<Selected> {
         let wanted = &opening.wanted;
         let mut places = Vec::new();
-        let url = match opening.is_split() {
+        // A user who names the columns of Common Crawl's index has them joined by its rules.
+        let is_common_crawl = opening.parts.iter().map(Option::as_deref).eq(SPLIT.map(Some));
+        let url = match opening.is_split() && !is_common_crawl {
             true => Url::of_parts(file, opening, &mut places)?,
-            false => Url::find(file, wanted.first(), splitting, &mut places)?.with_scheme(opening.scheme),
+            false => Url::find(file, wanted.first(), is_common_crawl, &mut places)?.with_scheme(opening.scheme),
         };
         let mut names = vec![match (&url, &places[..]) {
-            (Url::Split(parts), _) => describe_split(parts),
+            (Url::Split(_), _) => format!("columns {}", SPLIT.join(", ")),
             (Url::Parts(_), places) => places.iter().map(|&place| file.describe(place)).collect::<Vec<_>>().join(", "),
             (_, &[place]) => file.describe(place),
             (_, _) => "the column of URLs".into(),
@@ -307,16 +298,6 @@ impl<'b> Block<'b> {
     }
 }
 
-/// Describes a split URL's columns for a message, including those that count as empty.
-fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
-    let names = |is_present: bool| -> Vec<&str> {
-        SPLIT.into_iter().zip(parts).filter(|(_, part)| part.is_some() == is_present).map(|(name, _)| name).collect()
-    };
-    let absent = names(false);
-    let taken = if absent.is_empty() { String::new() } else { format!(" ({} taken as empty)", absent.join(", ")) };
-    format!("columns {}{taken}", names(true).join(", "))
-}
-
 impl Url {
     /// Returns the location with a scheme for URLs without one.
     fn with_scheme(self, scheme: Option<&'static str>) -> Url {
@@ -339,11 +320,12 @@ impl Url {
         Ok(Url::Parts(parts))
     }
 
-    /// Finds the URL's columns, and adds their indexes to `places`.
+    /// Finds the URL's columns, and adds their indexes to `places`. `is_split` says that these are Common Crawl's even if
+    /// the file has another URL column.
     fn find(
         file: &impl NamedColumns,
         wanted: Option<&Wanted>,
-        Splitting { is_split, absent_is_empty }: Splitting,
+        is_split: bool,
         places: &mut Vec<usize>,
     ) -> MessageResult<Url> {
         let option = wanted.map_or(URL_OPTION, |wanted| wanted.option);
@@ -355,9 +337,6 @@ impl Url {
         };
         if let Some(place) = place {
             let given = if name.is_some() { format!("{option}: ") } else { String::new() };
-            if absent_is_empty {
-                return Err(format!("{option}: the URLs are in {}, which is one", file.describe(place)));
-            }
             file.expect(place, &[Class::Text], file.text_types()).map_err(|text| format!("{given}{text}"))?;
             places.push(place);
             return Ok(Url::Whole);
@@ -377,7 +356,6 @@ impl Url {
             let expected = if at == MAY_BE_ABSENT[0] { PORT } else { file.text_types() };
             match parts[at] {
                 Some(place) => file.expect(place, SPLIT_CLASSES[at], expected)?,
-                None if MAY_BE_ABSENT.contains(&at) && absent_is_empty => {}
                 None => return Err(absent(file, at, name, option)),
             }
         }

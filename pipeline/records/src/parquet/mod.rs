@@ -10,7 +10,6 @@
 //!
 //! use parquet::file::writer::SerializedFileWriter;
 //! use parquet::schema::parser::parse_message_type;
-//! use reptile_records::batches::urls::Splitting;
 //! use reptile_records::parquet::ParquetFile;
 //! use reptile_records::tables::{open::Opening, source::Source};
 //!
@@ -18,7 +17,7 @@
 //! let file = tempfile::NamedTempFile::new()?;
 //! SerializedFileWriter::new(file.reopen()?, Arc::new(schema), Arc::default())?.close()?;
 //!
-//! let source = Source::Parquet(ParquetFile::open(file.path())?, Splitting::default());
+//! let source = Source::Parquet(ParquetFile::open(file.path())?);
 //! let (table, mut rows) = source.open_rows(&Opening::of(file.path()))?;
 //! assert_eq!(table.to_string(), "Parquet, URLs in column 2 (\"url\")");
 //! assert!(rows.next(Vec::new(), &|| true)?.is_none());
@@ -38,7 +37,7 @@ mod rows;
 mod runs;
 
 use crate::Result;
-use crate::batches::urls::{Rows, Selected, Splitting};
+use crate::batches::urls::{Rows, Selected};
 use crate::tables::Table;
 use crate::tables::open::Opening;
 use rows::Batches;
@@ -50,9 +49,9 @@ pub use file::ParquetFile;
 ///
 /// # Errors
 /// Returns an error if there is no such column, or if one has the wrong type.
-pub(crate) fn open(file: ParquetFile, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
+pub(crate) fn open(file: ParquetFile, opening: &Opening) -> Result<(Table, Rows)> {
     let find = || {
-        let mut selected = Selected::find(&file, opening, splitting)?;
+        let mut selected = Selected::find(&file, opening)?;
         let kept = opening.kept.as_ref();
         let batches = Batches::new(file.clone(), &selected.places, selected.host(), kept)?;
         let table = Table::of_parquet(std::mem::take(&mut selected.names));

@@ -3,12 +3,11 @@
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile_records::batches::urls::Splitting;
 //! use reptile_records::tables::{open::Opening, source::{Block, Source}};
 //!
 //! let file = tempfile::NamedTempFile::new()?;
 //! std::fs::write(file.path(), "url\tid\nhttps://example.com/\t1\nhttps://example.org/\t2\n")?;
-//! let (table, mut rows) = Source::open(file.path(), Splitting::default())?.open_rows(&Opening::of(file.path()))?;
+//! let (table, mut rows) = Source::open(file.path())?.open_rows(&Opening::of(file.path()))?;
 //! let mut count = 0;
 //! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
@@ -27,7 +26,7 @@ use std::io::{self, Read};
 use super::open::{self, Opening};
 use super::{Format, Table};
 use crate::arrow;
-use crate::batches::urls::{self, Splitting};
+use crate::batches::urls;
 use crate::detect::Content;
 use crate::lines::{Chunk, Chunks};
 use crate::lists;
@@ -41,12 +40,12 @@ pub enum Source {
     /// Text.
     Text(Box<dyn Read + Send>),
     /// A Parquet file, and the location of its URLs.
-    Parquet(ParquetFile, Splitting),
+    Parquet(ParquetFile),
     /// Arrow IPC, and the location of its URLs.
-    Arrow(Box<Input>, Splitting),
+    Arrow(Box<Input>),
     /// A pipe, whose content is detected when it is read. The first bytes may arrive late, and other errors must not
     /// wait for them.
-    Pipe(Place, Splitting),
+    Pipe(Place),
 }
 
 /// The remaining rows of a table.
@@ -96,27 +95,24 @@ impl Source {
     /// Opens the input at a path. `-` is standard input. A pipe is only opened when it is read.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be opened, if it is neither text, Arrow IPC nor an uncompressed Parquet
-    /// file, or if an option for columns is given with text.
-    pub fn open(path: impl Into<Place>, splitting: Splitting) -> Result<Source> {
+    /// Returns an error if the input cannot be opened, or if it is neither text, Arrow IPC nor an uncompressed
+    /// Parquet file.
+    pub fn open(path: impl Into<Place>) -> Result<Source> {
         let path = path.into();
         if path.is_standard() || path.is_special() {
-            return Ok(Source::Pipe(path, splitting));
+            return Ok(Source::Pipe(path));
         }
-        Source::of_input(Input::open(path)?, splitting)
+        Source::of_input(Input::open(path)?)
     }
 
     /// Detects the content of an open input.
-    fn of_input(input: Input, splitting: Splitting) -> Result<Source> {
+    fn of_input(input: Input) -> Result<Source> {
         let path = input.path.clone();
         if is_parquet(&input) {
-            return Ok(Source::Parquet(ParquetFile::of(&path, input.into_ranged()?)?, splitting));
+            return Ok(Source::Parquet(ParquetFile::of(&path, input.into_ranged()?)?));
         }
         if input.content == Content::Arrow {
-            return Ok(Source::Arrow(Box::new(input), splitting));
-        }
-        if splitting.is_split || splitting.absent_is_empty {
-            return Err(Error::at(&path, "--url: is not a Parquet file"));
+            return Ok(Source::Arrow(Box::new(input)));
         }
         Ok(Source::Text(lists::urls_of(input)?))
     }
@@ -137,17 +133,17 @@ impl Source {
                 let ends = table.row_ends();
                 Ok((table, Rows::Text(Box::new(Chunks::of_rows(rows, ends)))))
             }
-            Source::Parquet(file, splitting) => {
+            Source::Parquet(file) => {
                 opening.check(Format::Parquet, "a Parquet file")?;
-                let (table, rows) = parquet::open(file, opening, splitting)?;
+                let (table, rows) = parquet::open(file, opening)?;
                 Ok((table, Rows::Cells(Box::new(rows))))
             }
-            Source::Arrow(input, splitting) => {
+            Source::Arrow(input) => {
                 opening.check(Format::Arrow, "Arrow IPC")?;
-                let (table, rows) = arrow::open(*input, opening, splitting)?;
+                let (table, rows) = arrow::open(*input, opening)?;
                 Ok((table, Rows::Cells(Box::new(rows))))
             }
-            Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),
+            Source::Pipe(path) => Source::of_input(Input::open(&path)?)?.open_rows(opening),
         }
     }
 }
