@@ -32,7 +32,7 @@ use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
 use plan::{Destination, Plan};
-use reptile_records::detect::{Content, detect};
+use reptile_records::detect::{Content, Wanted, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
 use reptile_records::trees::NamedFile;
@@ -69,7 +69,8 @@ use rights::{Followed, Followers, PageFilter};
     --purpose train-ai --treat unknown-usage=allow -o usable.warc.gz
 
 With several agents, a record is kept if all of them may fetch it, or with --any if one
-of them may. Archives must be uncompressed, or compressed record by record with gzip.
+of them may. A gzip file needs a member for each record, which is copied compressed. From
+zstd, bzip2 and xz, records are written decompressed, or as gzip members to OUT.gz.
 
 Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
 compiled from an input with bad files; 2 the command failed. No file is left incomplete."
@@ -359,8 +360,8 @@ impl Filter<'_> {
                 }
                 NextStored::Several(number) => {
                     let message = format!(
-                        "records are compressed together from record {number} on, expected each one separately; \
-                         decompress it first"
+                        "records are compressed together from record {number} on, or in parts; expected a gzip member \
+                         for each one: decompress it first"
                     );
                     return Err(Failure::at(path, message));
                 }
@@ -593,20 +594,23 @@ impl Archive<'_> {
             }
             ArchiveBytes::open(path).map_err(fail)?
         };
-        let start = source.fill_buf().map_err(fail)?;
-        let (compression, content) = (Compression::of(start), detect(start));
+        let compression = Compression::of(source.fill_buf().map_err(fail)?);
         let is_packed = compression == Some(Compression::Gzip);
-        match compression {
-            Some(Compression::Gzip) => {
-                if let Some(message) = other_content(start) {
-                    return Err(Failure::at(path, message));
-                }
+        if is_packed {
+            if let Some(message) = other_content(source.fill_buf().map_err(fail)?) {
+                return Err(Failure::at(path, message));
             }
-            Some(compression) => {
-                return Err(Failure::at(path, format!("is compressed with {compression}; decompress it first")));
-            }
-            None if matches!(content, Content::Warc | Content::Empty) => {}
-            None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),
+            return Ok(Archive { path, source, is_packed });
+        }
+        if compression.is_some() {
+            source = source.decompressed().map_err(fail)?;
+        }
+        let content = detect(source.fill_buf().map_err(fail)?);
+        if !matches!(content, Content::Warc | Content::Empty) {
+            let with = compression.map(|found| format!(", compressed with {found}")).unwrap_or_default();
+            let hint = content.hint(Wanted::Warc, &path.display().to_string());
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(Failure::at(path, format!("is {}{with}, not a WARC file{hint}", content.describe())));
         }
         Ok(Archive { path, source, is_packed })
     }

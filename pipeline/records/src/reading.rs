@@ -183,6 +183,7 @@ fn read(
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
         (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Arc | Content::CrawlLog, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = origins_of_host(host, naming)?;
