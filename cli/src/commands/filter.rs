@@ -557,7 +557,7 @@ impl Target {
 }
 
 /// Returns a message about the first compressed member's content, if it is certainly not a record.
-fn other_content(start: &[u8]) -> Option<String> {
+fn other_content(start: &[u8], path: &Place) -> Option<String> {
     let mut member = GzDecoder::new(start);
     let mut first = Vec::new();
     let read = (&mut member).take(START_BYTES as u64).read_to_end(&mut first);
@@ -572,8 +572,16 @@ fn other_content(start: &[u8]) -> Option<String> {
     match (Compression::of(&first), detect(&first)) {
         (Some(compression), _) => Some(format!("is {compression} within gzip, not a WARC file")),
         (None, Content::Warc | Content::Empty) => None,
-        (None, content) => Some(format!("is {}, compressed with gzip, not a WARC file", content.describe())),
+        (None, content) => Some(refusal(content, Some(Compression::Gzip), path)),
     }
+}
+
+/// Returns the message about a file with other content.
+fn refusal(content: Content, compression: Option<Compression>, path: &Place) -> String {
+    let packed = compression.map(|found| format!(", compressed with {found}")).unwrap_or_default();
+    let hint = content.hint(Wanted::Warc, &path.display().to_string());
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("is {}{packed}, not a WARC file{hint}", content.describe())
 }
 
 /// An open archive.
@@ -597,7 +605,7 @@ impl Archive<'_> {
         let compression = Compression::of(source.fill_buf().map_err(fail)?);
         let is_packed = compression == Some(Compression::Gzip);
         if is_packed {
-            if let Some(message) = other_content(source.fill_buf().map_err(fail)?) {
+            if let Some(message) = other_content(source.fill_buf().map_err(fail)?, path) {
                 return Err(Failure::at(path, message));
             }
             return Ok(Archive { path, source, is_packed });
@@ -607,10 +615,7 @@ impl Archive<'_> {
         }
         let content = detect(source.fill_buf().map_err(fail)?);
         if !matches!(content, Content::Warc | Content::Empty) {
-            let with = compression.map(|found| format!(", compressed with {found}")).unwrap_or_default();
-            let hint = content.hint(Wanted::Warc, &path.display().to_string());
-            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            return Err(Failure::at(path, format!("is {}{with}, not a WARC file{hint}", content.describe())));
+            return Err(Failure::at(path, refusal(content, compression, path)));
         }
         Ok(Archive { path, source, is_packed })
     }

@@ -157,6 +157,7 @@ impl Content {
         let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Sitemap | Wanted::Urls | Wanted::Table);
         Some(match self {
             Content::Arc => format!("`warcio recompress {path} FILE.warc.gz` converts it to WARC"),
+            _ if wanted == Wanted::Warc && self != Content::Zip => return None,
             Content::CrawlLog if is_line_by_line => {
                 format!("its fourth column has the URLs: `awk '{{print $4}}' {path} | reptile classify SET -`")
             }

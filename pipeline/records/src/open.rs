@@ -127,6 +127,11 @@ impl Input {
         self.source
     }
 
+    /// Returns the first decompressed bytes.
+    pub(crate) fn start(&self) -> &[u8] {
+        &self.source.bytes
+    }
+
     /// Returns whether the input is an Arrow IPC file, and not a stream.
     pub fn is_arrow_file(&self) -> bool {
         self.content == Content::Arrow && crate::magic::is_arrow_file(&self.source.bytes)

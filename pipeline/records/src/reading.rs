@@ -68,11 +68,6 @@ impl<'o> Reading<'o> {
             let path = input.path.display();
             return Err(Error::run(format!("{path}: --host requires a single robots.txt, but this is {what}")));
         }
-        if self.how.warc_root.is_some() && input.content != Content::Parquet {
-            let what = input.collection().unwrap_or(input.content.describe());
-            let expected = "--warc-root requires an index of WARC records in Parquet";
-            return Err(Error::at(&input.path, format!("{expected}, but this is {what}")));
-        }
         let captures = Captures { redirects: &self.redirects, place, how: self.how };
         read_some(input, &self.naming, self.host, captures, &mut |item| {
             if let Item::Robots(robots) = &item
@@ -171,6 +166,9 @@ fn read(
 ) -> Result<bool> {
     let Captures { redirects, place, how: How { zone, resync, skips_unreadable, .. } } = captures;
     let path = input.path.clone();
+    if let Some(root) = captures.how.warc_root.filter(|_| input.content != Content::Parquet) {
+        return warc::index::text::read(input, root, captures, sink);
+    }
     let read = match (input.content, host) {
         (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, skips_unreadable, sink),
         (Content::Folder, None) => folders::read_folder(&path, naming, skips_unreadable, sink),
@@ -193,6 +191,9 @@ fn read(
                 Err(Fault::Unreadable(error)) => return Err(Error::io(&path, error)),
                 Err(fault) => fault.item(name)?,
             })
+        }
+        (Content::Text, None) if warc::index::text::is_index(input.start()) => {
+            Err(Error::at(&path, warc::index::WITHOUT_ROOT))
         }
         (Content::Text, None) => match input.table() {
             Some((TableKind::Captures, TAB)) => captures::lines::read_tsv(&path, input.into_source(), zone, sink),

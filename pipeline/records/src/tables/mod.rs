@@ -58,6 +58,7 @@ use log::json::JsonLog;
 use quotes::{Escape, Quoting};
 use row::pick;
 
+pub(crate) use cdxj::is_cdxj;
 pub(crate) use guess::is_url_name;
 pub(crate) use row::MAX_RAW_CELLS;
 
