@@ -177,7 +177,7 @@ impl Content {
             _ if self.is_collection() && !is_line_by_line => {
                 format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it")
             }
-            Content::Zip => "extract it, and give the files or the folder".into(),
+            Content::Zip => "extract it with `unzip`, and give the files or the folder".into(),
             Content::Html if !is_line_by_line => {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }

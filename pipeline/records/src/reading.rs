@@ -176,10 +176,11 @@ fn read(
         (Content::Json, host) if host.is_none() || !input.is_document() => {
             captures::lines::read_json(&path, input.into_source(), zone, sink)
         }
-        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
+        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, (place, 0), sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
+        (Content::Zip, None) => return archives::wacz::read(input, captures, sink),
         (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
         (Content::Arc | Content::CrawlLog, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.

@@ -217,7 +217,8 @@ impl Pages {
         let path = &path.into();
         let input = Input::open(path)?;
         if !matches!(input.content, Content::Warc | Content::Empty) {
-            let (what, hint) = (input.content.describe(), input.content.hint(Wanted::Warc, &path.display().to_string()));
+            let (what, hint) =
+                (input.content.describe(), input.content.hint(Wanted::Warc, &path.display().to_string()));
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT){hint}")));
         }

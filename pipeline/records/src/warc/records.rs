@@ -659,7 +659,9 @@ impl<R: Unpack> Records<R> {
         let len = *read.as_ref().unwrap_or(&0);
         self.filled += len;
         self.given += len as u64;
-        let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun && !self.is_joined;
+        let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member
+            && self.has_begun
+            && !self.is_joined;
         match read {
             Ok(0) => self.is_at_end = true,
             Ok(_) if is_other => {

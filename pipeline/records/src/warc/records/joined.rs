@@ -19,7 +19,8 @@ impl<R: Unpack> Records<R> {
         if self.is_joined || !self.is_first_member || self.is_untrusted || self.next_is_untrusted {
             return;
         }
-        let is_continued = |next: &mut Result<Vec<u8>, String>| next.as_ref().is_ok_and(|bytes| !may_begin_record(bytes));
+        let is_continued =
+            |next: &mut Result<Vec<u8>, String>| next.as_ref().is_ok_and(|bytes| !may_begin_record(bytes));
         let Some(Ok(beginning)) = self.next.take_if(is_continued) else { return };
         self.is_joined = true;
         self.buffer.truncate(self.filled);
