@@ -97,3 +97,70 @@ pub(crate) fn explain(error: io::Error) -> io::Error {
          DICTIONARY`",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dictionary(len: usize) -> Vec<u8> {
+        [&DICTIONARY[..], &vec![0; len - DICTIONARY.len()]].concat()
+    }
+
+    fn frame(content: &[u8]) -> Vec<u8> {
+        [&FRAME[..], &(content.len() as u32).to_le_bytes(), content].concat()
+    }
+
+    #[test]
+    fn dictionaries_are_read_up_to_the_limit() {
+        for len in [MAX_DICTIONARY_BYTES - 1, MAX_DICTIONARY_BYTES, MAX_DICTIONARY_BYTES + 1] {
+            let plain = dictionary(len);
+            for content in [plain.clone(), zstd::encode_all(&*plain, 1).unwrap()] {
+                let found = read(&mut &*frame(&content)).map_err(|error| error.to_string());
+                match len <= MAX_DICTIONARY_BYTES {
+                    true => assert!(found == Ok(Some(plain.clone())), "{len}"),
+                    false => assert!(found.unwrap_err().ends_with("bytes; the limit is 8,388,608"), "{len}"),
+                }
+            }
+        }
+        // Only the announced length is known, so nothing is read.
+        let endless = [&FRAME[..], &[0xff; 4], &DICTIONARY].concat();
+        let error = read(&mut &*endless).unwrap_err().to_string();
+        assert_eq!(error, "its dictionary has 4,294,967,295 bytes; the limit is 8,388,608");
+        let other = [&FRAME[..], &[0xff; 4], b"other"].concat();
+        let error = read(&mut &*other).unwrap_err().to_string();
+        assert_eq!(error, "it ends after 5 of the 4,294,967,295 bytes of its first frame");
+    }
+
+    #[test]
+    fn a_frame_has_a_whole_dictionary_or_none() {
+        let plain = dictionary(1000);
+        let packed = zstd::encode_all(&*plain, 1).unwrap();
+        let expected = "expected a frame with a dictionary and nothing else";
+        let cases = [
+            (plain.clone(), Ok(Some(plain.clone()))),
+            (packed.clone(), Ok(Some(plain.clone()))),
+            (Vec::new(), Ok(None)),
+            (b"7\xa40".to_vec(), Ok(None)),
+            (b"any text".to_vec(), Ok(None)),
+            ([&packed[..], b"x"].concat(), Err(expected)),
+            ([&packed[..], &packed].concat(), Err(expected)),
+            (zstd::encode_all(&b"text"[..], 1).unwrap(), Err(expected)),
+            (zstd::encode_all(&b""[..], 1).unwrap(), Err(expected)),
+            (packed[..packed.len() - 1].to_vec(), Err("its dictionary is damaged: ")),
+            (COMPRESSED.to_vec(), Err("its dictionary is damaged: ")),
+        ];
+        for (content, expected) in &cases {
+            let stored = frame(content);
+            let found = read(&mut &*stored);
+            match (found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(&found, expected),
+                (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
+                (found, expected) => panic!("{found:?}, expected {expected:?}"),
+            }
+            for len in FRAME.len()..stored.len() {
+                assert!(read(&mut &stored[..len]).is_err(), "{len} of {stored:?}");
+            }
+        }
+        assert_eq!(cases.len(), 11);
+    }
+}

@@ -148,3 +148,23 @@ impl Seek for Directory<'_> {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_read_up_to_the_limit() {
+        for len in [MAX_DIRECTORY_BYTES - 1, MAX_DIRECTORY_BYTES, MAX_DIRECTORY_BYTES + 1] {
+            let file = tempfile::tempfile().unwrap();
+            file.set_len(len).unwrap();
+            let source = Ranged::new(file, len);
+            let mut directory = Directory { source: &source, at: 0, left: MAX_DIRECTORY_BYTES };
+            let read = io::copy(&mut BufReader::with_capacity(READ_BYTES, &mut directory), &mut io::sink());
+            match len <= MAX_DIRECTORY_BYTES {
+                true => assert_eq!(read.unwrap(), len),
+                false => assert_eq!(read.unwrap_err().to_string(), "its directory has more than 67,108,864 bytes"),
+            }
+        }
+    }
+}

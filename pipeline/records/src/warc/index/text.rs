@@ -42,9 +42,7 @@ impl Names {
     fn of(start: &[u8]) -> Option<Names> {
         let line = first_line(start);
         let has = |name: &str| words(line).any(|word| word.eq_ignore_ascii_case(name.as_bytes()));
-        // A legend has letters instead of names, and a CDXJ file may begin with a line about itself.
-        let (is_cdxj, is_described) =
-            (is_cdxj(line), line.starts_with(b" CDX") || line.starts_with(b"!OpenWayback-CDXJ"));
+        let (is_cdxj, is_described) = (is_cdxj(line), is_described(line));
         let [file, offset, len, time] =
             *NAMES.iter().find(|names| has(names[0]) || (names[3] == TIME && is_described))?;
         let time = (is_cdxj || is_described || has(time)).then_some(time);
@@ -71,12 +69,19 @@ impl Names {
     }
 }
 
-/// Returns whether a text input can only be an index: CDXJ, or a table that names a record's range and no body.
+/// Returns whether a text input can only be an index: CDXJ, CDX, or a table that names a record's range and no body.
 pub(crate) fn is_index(start: &[u8]) -> bool {
     let line = first_line(start);
     let is_body = |word: &[u8]| matches!(Field::of_name(word), Some(Field::Body | Field::Base64));
     let has = |name: &str| words(line).any(|word| word.eq_ignore_ascii_case(name.as_bytes()));
-    is_cdxj(line) || NAMES.iter().any(|names| names[..3].iter().all(|name| has(name))) && !words(line).any(is_body)
+    is_cdxj(line)
+        || is_described(line)
+        || NAMES.iter().any(|names| names[..3].iter().all(|name| has(name))) && !words(line).any(is_body)
+}
+
+/// Returns whether a line is a legend, which has letters instead of names, or the line of a CDXJ file about itself.
+fn is_described(line: &[u8]) -> bool {
+    line.starts_with(b" CDX") || line.starts_with(b"!OpenWayback-CDXJ")
 }
 
 fn first_line(start: &[u8]) -> &[u8] {
