@@ -70,7 +70,7 @@ use rights::{Followed, Followers, PageFilter};
 
 With several agents, a record is kept if all of them may fetch it, or with --any if one
 of them may. A gzip file needs a member for each record, which is copied compressed. From
-zstd, bzip2 and xz, records are written decompressed, or as gzip members to OUT.gz.
+zstd, bzip2 and xz, records are written uncompressed, or as gzip members to OUT.gz.
 
 Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
 compiled from an input with bad files; 2 the command failed. No file is left incomplete."
