@@ -59,6 +59,7 @@ mod threads;
 mod usage;
 mod warc;
 mod warc_answers;
+mod warc_formats;
 mod warc_framing;
 mod warc_index;
 mod warc_mutants;

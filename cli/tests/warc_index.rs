@@ -205,13 +205,152 @@ fn an_index_needs_its_files_and_the_option_needs_an_index() {
         ("index", &[][..], "index: is an index of WARC records, without bodies; expected --warc-root with the folder"),
         ("some", &root, "some: has some columns of an index of WARC records, but no column \"warc_record_offset\""),
         ("bodies", &root, "bodies: is not an index of WARC records, which --warc-root requires: expected the columns"),
-        ("root/crawl/w", &root, "root/crawl/w: --warc-root requires an index of WARC records in Parquet, but this is"),
-        ("root", &root, "root: --warc-root requires an index of WARC records in Parquet, but this is a folder"),
-        ("text", &root, "text: --warc-root requires an index of WARC records in Parquet, but this is"),
+        (
+            "root/crawl/w",
+            &root,
+            "root/crawl/w: --warc-root requires an index of WARC records: Parquet, CDXJ, or a table with the columns",
+        ),
+        ("root", &root, "\"warc_record_offset\" and \"warc_record_length\", but this is a folder"),
+        ("text", &root, "\"warc_record_offset\" and \"warc_record_length\", but this is text"),
         ("nowhere", &root, "nowhere: row 1: crawl/none: "),
         ("index", &["--warc-root", "root", "--host", "a.example"], "cannot be used with"),
         ("index", &["--warc-root", "none"], "index: row 1: crawl/w: "),
     ] {
         folder.run(&[&["compile", "-o", "set", input], options].concat()).says(2, &[message]);
     }
+}
+
+/// The forms of an index in text: its name, its first line, and the line for a row.
+type Form = (&'static str, &'static str, fn(&Row) -> String);
+
+/// Returns the digits of a time.
+fn digits(row: &Row) -> String {
+    row.time.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit).collect()
+}
+
+fn object(row: &Row) -> String {
+    let Row { url, file, offset, len, .. } = row;
+    format!(
+        r#"{{"url": "{url}", "mime": "text/html", "status": "200", "length": "{len}", "offset": "{offset}", "filename": "{file}"}}"#
+    )
+}
+
+const FORMS: [Form; 9] = [
+    ("cdxj", "", |row| format!("example,a)/robots.txt {} {}", digits(row), object(row))),
+    ("marked.cdxj", "!OpenWayback-CDXJ 1.0\n", |row| format!("example,a)/robots.txt {} {}", digits(row), object(row))),
+    ("jsonl", "", object),
+    ("cdx", " CDX N b a m s k r M S V g\n", |row| {
+        format!(
+            "example,a)/robots.txt {} {} text/html 200 X - - {} {} {}",
+            digits(row),
+            row.url,
+            row.len,
+            row.offset,
+            row.file
+        )
+    }),
+    ("csv", "url_surtkey,url,fetch_time,fetch_status,warc_filename,warc_record_offset,warc_record_length\n", |row| {
+        let time = row.time.as_deref().unwrap_or_default();
+        format!("x,{},{time},200,{},{},{}", row.url, row.file, row.offset, row.len)
+    }),
+    ("quoted", "\"url\",\"fetch_time\",\"warc_filename\",\"warc_record_offset\",\"warc_record_length\"\n", |row| {
+        let time = row.time.as_deref().unwrap_or_default().replace(['T', 'Z'], " ").trim().to_owned() + ".000";
+        format!("\"{}\",\"{time}\",\"{}\",\"{}\",\"{}\"", row.url, row.file, row.offset, row.len)
+    }),
+    ("api", "url,filename,offset,length\n", |row| format!("{},{},{},{}", row.url, row.file, row.offset, row.len)),
+    ("tsv", "WARC_FILENAME\turl\twarc_record_offset\twarc_record_length\n", |row| {
+        format!("{}\t{}\t{}\t{}", row.file, row.url, row.offset, row.len)
+    }),
+    ("semicolons", "url;filename;offset;length;timestamp\n", |row| {
+        format!("{};{};{};{};{}", row.url, row.file, row.offset, row.len, digits(row))
+    }),
+];
+
+/// Writes an index in a form.
+fn text_index((_, header, line): &Form, rows: &[Row]) -> String {
+    rows.iter().fold((*header).to_owned(), |text, row| text + &line(row) + "\n")
+}
+
+#[test]
+fn an_index_in_text_is_read_like_parquet() {
+    let folder = Folder::new();
+    let rows = write(&folder, "crawl/w", &[closed("a.example"), closed("b.example"), closed("c.example")], true);
+    folder.run(&["compile", "-o", "expected", "root/crawl/w"]).says(0, &[]);
+    let root = ["--warc-root", "root"];
+    let run =
+        |name: &str, more: &[&str]| folder.run(&[&["compile", "--force=shrink", "-o", "set", name], more].concat());
+    let mut count = 0;
+    for form in &FORMS {
+        let name = form.0;
+        let text = text_index(form, &rows);
+        for bytes in [text.clone().into_bytes(), gz(text.as_bytes()), text.trim_end().as_bytes().to_vec()] {
+            folder.write(name, bytes);
+            run(name, &root).says(0, &["files read 3\n"]);
+            assert!(folder.read("set") == folder.read("expected"), "{name}");
+        }
+        // Without the option, an index is neither captures nor a robots.txt.
+        if name != "jsonl" {
+            run(name, &[])
+                .says(2, &["is an index of WARC records, without bodies; expected --warc-root with the folder"]);
+            run(name, &["--host", "a.example"]).says(2, &["a single robots.txt, but this is an index of WARC records"]);
+        }
+        // A bad row changes no other row.
+        let mut bad = rows.clone();
+        bad[1].url = "http://z.example/robots.txt".into();
+        bad[2].file = "../w".into();
+        folder.write(name, text_index(form, &bad));
+        let message = "expected a record of http://z.example/robots.txt, found one of \"http://b.example/robots.txt\"";
+        let below =
+            "row 3: not a valid row of a WARC index: expected a path below the folder of --warc-root, found \"../w\"";
+        run(name, &root).says(1, &["row 2: crawl/w at byte ", message, below, "files read 1\n"]);
+        let mut other = rows.clone();
+        other[0].time = Some("2026-01-02T03:04:06Z".into());
+        let has_time = text_index(form, &other) != text;
+        folder.write(name, text_index(form, &other));
+        let read = run(name, &root);
+        match has_time {
+            true => read.says(1, &["row 1: crawl/w at byte 0: ", "expected a record of 2026-01-02T03:04:06Z"]),
+            false => read.says(0, &["files read 3\n"]),
+        };
+        count += 1;
+    }
+    assert_eq!(count, 9);
+}
+
+#[test]
+fn a_broken_row_or_a_missing_column_of_an_index_in_text_is_named() {
+    let folder = Folder::new();
+    let rows = write(&folder, "crawl/w", &[closed("a.example")], true);
+    let csv = text_index(&FORMS[6], &rows);
+    let row = csv.lines().nth(1).unwrap();
+    let long = "x".repeat(4097);
+    for (text, code, message) in [
+        (
+            format!("{csv}a,b\n{row}x\n"),
+            1,
+            "row 2: not a valid row of a WARC index: fewer cells than the 4 names in the header",
+        ),
+        (format!("{csv}{row}x\n"), 1, "row 2: not a valid row of a WARC index: expected a length in bytes, found \""),
+        (format!("{csv}http://a.example/robots.txt,,0,9\n"), 1, "expected a WARC file's name, found nothing"),
+        (
+            format!("{csv}http://a.example/robots.txt,{long},0,9\n"),
+            1,
+            "expected a WARC file's name of at most 4096 bytes",
+        ),
+        (format!("{csv},crawl/w,0,9\n"), 1, "row 2: not a valid row of a WARC index: expected a URL, found nothing"),
+        (csv.replace("offset", "start"), 2, "--warc-root offset: there is no such column"),
+        (csv.replace("url", "link"), 2, "--warc-root"),
+        (csv.replace("length\n", "length,offset\n"), 2, "--warc-root"),
+        (csv.replace("filename", "path"), 2, "--warc-root requires an index of WARC records"),
+        ("url,filename,offset,length\n".into(), 2, "no robots.txt found"),
+    ] {
+        folder.write("index", &text);
+        folder.run(&["compile", "--force", "-o", "set", "index", "--warc-root", "root"]).says(code, &[message]);
+    }
+    // A table of captures may have such columns too.
+    folder.write(
+        "captures",
+        format!("url,filename,offset,length,body\nhttp://a.example/robots.txt,x,0,1,\"{CLOSED}\"\n"),
+    );
+    folder.run(&["compile", "--force", "-o", "set", "captures"]).says(0, &["files read 1\n"]);
 }

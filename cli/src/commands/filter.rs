@@ -32,7 +32,7 @@ use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
 use plan::{Destination, Plan};
-use reptile_records::detect::{Content, detect};
+use reptile_records::detect::{Content, Wanted, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
 use reptile_records::trees::NamedFile;
@@ -69,7 +69,8 @@ use rights::{Followed, Followers, PageFilter};
     --purpose train-ai --treat unknown-usage=allow -o usable.warc.gz
 
 With several agents, a record is kept if all of them may fetch it, or with --any if one
-of them may. Archives must be uncompressed, or compressed record by record with gzip.
+of them may. A gzip file needs a member for each record, which is copied compressed. From
+zstd, bzip2 and xz, records are written uncompressed, or as gzip members to OUT.gz.
 
 Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
 compiled from an input with bad files; 2 the command failed. No file is left incomplete."
@@ -359,8 +360,8 @@ impl Filter<'_> {
                 }
                 NextStored::Several(number) => {
                     let message = format!(
-                        "records are compressed together from record {number} on, expected each one separately; \
-                         decompress it first"
+                        "records are compressed together from record {number} on, or in parts; expected a gzip member \
+                         for each one: decompress it first"
                     );
                     return Err(Failure::at(path, message));
                 }
@@ -556,7 +557,7 @@ impl Target {
 }
 
 /// Returns a message about the first compressed member's content, if it is certainly not a record.
-fn other_content(start: &[u8]) -> Option<String> {
+fn other_content(start: &[u8], path: &Place) -> Option<String> {
     let mut member = GzDecoder::new(start);
     let mut first = Vec::new();
     let read = (&mut member).take(START_BYTES as u64).read_to_end(&mut first);
@@ -571,8 +572,16 @@ fn other_content(start: &[u8]) -> Option<String> {
     match (Compression::of(&first), detect(&first)) {
         (Some(compression), _) => Some(format!("is {compression} within gzip, not a WARC file")),
         (None, Content::Warc | Content::Empty) => None,
-        (None, content) => Some(format!("is {}, compressed with gzip, not a WARC file", content.describe())),
+        (None, content) => Some(refusal(content, Some(Compression::Gzip), path)),
     }
+}
+
+/// Returns the message about a file with other content.
+fn refusal(content: Content, compression: Option<Compression>, path: &Place) -> String {
+    let packed = compression.map(|found| format!(", compressed with {found}")).unwrap_or_default();
+    let hint = content.hint(Wanted::Warc, &path.display().to_string());
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("is {}{packed}, not a WARC file{hint}", content.describe())
 }
 
 /// An open archive.
@@ -593,20 +602,20 @@ impl Archive<'_> {
             }
             ArchiveBytes::open(path).map_err(fail)?
         };
-        let start = source.fill_buf().map_err(fail)?;
-        let (compression, content) = (Compression::of(start), detect(start));
+        let compression = Compression::of(source.fill_buf().map_err(fail)?);
         let is_packed = compression == Some(Compression::Gzip);
-        match compression {
-            Some(Compression::Gzip) => {
-                if let Some(message) = other_content(start) {
-                    return Err(Failure::at(path, message));
-                }
+        if is_packed {
+            if let Some(message) = other_content(source.fill_buf().map_err(fail)?, path) {
+                return Err(Failure::at(path, message));
             }
-            Some(compression) => {
-                return Err(Failure::at(path, format!("is compressed with {compression}; decompress it first")));
-            }
-            None if matches!(content, Content::Warc | Content::Empty) => {}
-            None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),
+            return Ok(Archive { path, source, is_packed });
+        }
+        if compression.is_some() {
+            source = source.decompressed().map_err(fail)?;
+        }
+        let content = detect(source.fill_buf().map_err(fail)?);
+        if !matches!(content, Content::Warc | Content::Empty) {
+            return Err(Failure::at(path, refusal(content, compression, path)));
         }
         Ok(Archive { path, source, is_packed })
     }

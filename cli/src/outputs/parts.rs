@@ -98,7 +98,7 @@ impl Parts {
             }
             Rows::Text(text) => self.write_text(text.as_bytes()),
             Rows::Columns(columns) => self.write_columns(columns),
-            Rows::Selected(_) => Err(Failure::new("internal error: kept columns in parts; please report it")),
+            Rows::Selected(rows) => self.write_selected(rows),
         }
     }
 
@@ -138,6 +138,23 @@ impl Parts {
         Ok(())
     }
 
+    /// Writes the selected rows among the next rows of the input.
+    fn write_selected(&mut self, mut rest: &[bool]) -> Result<()> {
+        while !rest.is_empty() {
+            let last = usize::try_from(self.left).unwrap_or(usize::MAX);
+            // The row after the last one that fits begins the next part.
+            let after = (0..).zip(rest).filter(|(_, is_kept)| **is_kept).nth(last).map(|(at, _)| at);
+            let (now, later) = rest.split_at(after.unwrap_or(rest.len()));
+            self.current.write(&Rows::Selected(now.to_vec()))?;
+            self.left -= now.iter().filter(|is_kept| **is_kept).count() as u64;
+            rest = later;
+            if !rest.is_empty() {
+                self.make_room()?;
+            }
+        }
+        Ok(())
+    }
+
     /// Begins the next part if the current one is full.
     fn make_room(&mut self) -> Result<()> {
         if self.left > 0 {
@@ -146,7 +163,7 @@ impl Parts {
         self.number = next_number(self.number, self.rows)?;
         let next = (self.next)(self.number)?;
         let mut full = std::mem::replace(&mut self.current, next);
-        full.end_rows()?;
+        full.end_part()?;
         self.full.push(full);
         self.left = self.rows;
         match &self.header {

@@ -77,14 +77,14 @@ impl Sink {
         }
     }
 
-    /// Writes rows that are still in memory, because no more rows follow for a while.
+    /// Writes rows that are still in memory, because later rows go to another output.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn end_rows(&mut self) -> Result<()> {
+    pub fn end_part(&mut self) -> Result<()> {
         match self {
             Sink::Text(_) => Ok(()),
-            Sink::Columns(file) => file.end_group().map_err(|error| failure(file.output(), error)),
+            Sink::Columns(file) => file.end_part().map_err(|error| failure(file.output(), error)),
         }
     }
 

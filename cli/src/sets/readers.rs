@@ -150,7 +150,7 @@ impl<'a> Readers<'a> {
         }
         let place = InputPlace { input: number, rank: self.ranks.get(number).copied().unwrap_or(0) };
         // A WARC file's pages and redirects wait for the other inputs.
-        batch.has_contributed = input.content == Content::Warc;
+        batch.has_contributed = matches!(input.content, Content::Warc | Content::Zip);
         let mut input = Some(input);
         self.send(batch, send, &mut |sink| match input.take() {
             Some(input) => Ok(self.reading.read(input, place, sink)?),

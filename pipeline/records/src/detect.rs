@@ -16,6 +16,7 @@
 //! ```
 
 use super::archives::is_tar;
+use super::heritrix::{is_arc, is_crawl_log};
 use super::magic::{ENCRYPTED_PARQUET, PARQUET, is_arrow_file, is_arrow_stream};
 use reptile::body::{BodyFormat, Encoding};
 use reptile::contents::has_label;
@@ -39,6 +40,10 @@ pub enum Content {
     Json,
     /// A crawler's WARC file.
     Warc,
+    /// An ARC file, the predecessor of WARC.
+    Arc,
+    /// The log of a crawl by Heritrix.
+    CrawlLog,
     /// A Parquet file.
     Parquet,
     /// Arrow IPC, a file or a stream.
@@ -70,6 +75,8 @@ pub enum Wanted {
     Captures,
     /// A compiled set.
     Set,
+    /// A WARC file.
+    Warc,
 }
 
 /// Detects an input's content by its first bytes, or by a whole body. Takes time linear in their number.
@@ -89,6 +96,8 @@ pub(crate) fn detect_with(start: &[u8], format: impl FnOnce() -> Option<BodyForm
         _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => Content::Parquet,
         _ if is_arrow_file(start) || is_arrow_stream(start) => Content::Arrow,
         _ if is_tar(start) => Content::Tar,
+        _ if is_arc(start) => Content::Arc,
+        _ if is_crawl_log(start) => Content::CrawlLog,
         _ => match format() {
             None => Content::Text,
             Some(BodyFormat::Html) => Content::Html,
@@ -112,6 +121,8 @@ impl Content {
             Content::Set => "a compiled set",
             Content::Json => BodyFormat::Json.describe(),
             Content::Warc => "a WARC file",
+            Content::Arc => "an ARC file",
+            Content::CrawlLog => "a Heritrix crawl.log",
             Content::Parquet => "a Parquet file",
             Content::Arrow => "Arrow IPC",
             Content::Html => BodyFormat::Html.describe(),
@@ -142,9 +153,14 @@ impl Content {
     }
 
     /// Suggests a suitable command or input, if a command cannot use this one.
-    pub(crate) fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
+    pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
         let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Sitemap | Wanted::Urls | Wanted::Table);
         Some(match self {
+            Content::Arc => format!("`warcio recompress {path} FILE.warc.gz` converts it to WARC"),
+            _ if wanted == Wanted::Warc && self != Content::Zip => return None,
+            Content::CrawlLog if is_line_by_line => {
+                format!("its fourth column has the URLs: `awk '{{print $4}}' {path} | reptile classify SET -`")
+            }
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
             Content::Set if wanted == Wanted::Captures => {
                 format!(
@@ -161,7 +177,7 @@ impl Content {
             _ if self.is_collection() && !is_line_by_line => {
                 format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it")
             }
-            Content::Zip => "extract it, and give the files or the folder".into(),
+            Content::Zip => "extract it with `unzip`, and give the files or the folder".into(),
             Content::Html if !is_line_by_line => {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }
@@ -185,6 +201,7 @@ impl Wanted {
             Wanted::Table => "a table with a case on each line",
             Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
             Wanted::Set => "a compiled set",
+            Wanted::Warc => "a WARC file",
         }
     }
 }
@@ -205,7 +222,7 @@ mod tests {
         })
         .take(4096)
         .collect();
-        let cases: [(&[u8], Content); 29] = [
+        let cases: [(&[u8], Content); 31] = [
             (b"", Content::Empty),
             (b"\n", Content::Text),
             (b"User-agent: *\nDisallow: /\n", Content::Text),
@@ -220,6 +237,8 @@ mod tests {
             (b"PK\x03\x04", Content::Zip),
             (b"\x89RPTL\r\n", Content::Set),
             (b"WARC/1.0\r\n", Content::Warc),
+            (b"filedesc://a.arc 0.0.0.0 20260102030405 text/plain 77\n", Content::Arc),
+            (b"2026-01-02T03:04:05.123Z   200    9 https://a.example/ L - text/html\n", Content::CrawlLog),
             (b" \r\n<!DOCTYPE html>", Content::Html),
             (b"\xef\xbb\xbf<HTML>", Content::Html),
             (b"<?xml version='1.0'?>", Content::Xml),

@@ -5,6 +5,8 @@
 //! even if the checksum is wrong, so reading resumes with the next member. The end of corrupt data is unknown: bytes
 //! that look like the next member may be part of the data, and a website may have written them. Reading therefore stops
 //! there, unless the caller searches for the next member ([`Unpack::find_member`]).
+//!
+//! Zero bytes after a member are padding, as for gzip and Python: tapes and block devices are filled with them.
 
 pub mod ahead;
 mod member;
@@ -92,6 +94,22 @@ pub fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
+/// Skips zero bytes after a member. Returns their number, and whether there are more bytes.
+pub fn skip_padding(source: &mut impl BufRead) -> io::Result<(u64, bool)> {
+    let mut skipped = 0;
+    while has_more(source)? {
+        let bytes = source.fill_buf()?;
+        let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+        let is_end = zeros < bytes.len();
+        source.consume(zeros);
+        skipped += zeros as u64;
+        if is_end {
+            return Ok((skipped, true));
+        }
+    }
+    Ok((skipped, false))
+}
+
 /// Skips to the next bytes that may start a member, and leaves them unread. At the buffered data's end, a partial match
 /// is enough.
 pub fn skip_to_member(source: &mut impl BufRead) -> io::Result<bool> {
@@ -121,7 +139,7 @@ impl<R: BufRead + Ahead> Read for Members<R> {
                 }
             }
             if self.member.has_ended() {
-                if !has_more(self.member.source())? {
+                if !skip_padding(self.member.source())?.1 {
                     return Ok(0);
                 }
                 self.number += 1;

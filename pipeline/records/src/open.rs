@@ -34,6 +34,7 @@ use super::detect::{Content, Wanted, detect, detect_with};
 use super::gzip::Unpack;
 use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
+use super::warc::index::text::is_index;
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::stores::Object;
@@ -127,6 +128,11 @@ impl Input {
         self.source
     }
 
+    /// Returns the first decompressed bytes.
+    pub(crate) fn start(&self) -> &[u8] {
+        &self.source.bytes
+    }
+
     /// Returns whether the input is an Arrow IPC file, and not a stream.
     pub fn is_arrow_file(&self) -> bool {
         self.content == Content::Arrow && crate::magic::is_arrow_file(&self.source.bytes)
@@ -152,6 +158,7 @@ impl Input {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
             _ if self.is_several() => Some(self.content.describe()),
+            _ if self.content == Content::Text && is_index(self.start()) => Some("an index of WARC records"),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
             None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),

@@ -61,7 +61,11 @@ impl Ranged {
         Ok(bytes)
     }
 
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+    /// Reads some bytes at an offset, or none at the end.
+    ///
+    /// # Errors
+    /// Returns an error if the file is unreadable.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         match &self.source {
             Source::File(file) => read_file_at(file, offset, buffer),
             Source::Object(object) => object.read_at(offset, buffer),

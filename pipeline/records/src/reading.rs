@@ -68,11 +68,6 @@ impl<'o> Reading<'o> {
             let path = input.path.display();
             return Err(Error::run(format!("{path}: --host requires a single robots.txt, but this is {what}")));
         }
-        if self.how.warc_root.is_some() && input.content != Content::Parquet {
-            let what = input.collection().unwrap_or(input.content.describe());
-            let expected = "--warc-root requires an index of WARC records in Parquet";
-            return Err(Error::at(&input.path, format!("{expected}, but this is {what}")));
-        }
         let captures = Captures { redirects: &self.redirects, place, how: self.how };
         read_some(input, &self.naming, self.host, captures, &mut |item| {
             if let Item::Robots(robots) = &item
@@ -171,6 +166,9 @@ fn read(
 ) -> Result<bool> {
     let Captures { redirects, place, how: How { zone, resync, skips_unreadable, .. } } = captures;
     let path = input.path.clone();
+    if let Some(root) = captures.how.warc_root.filter(|_| input.content != Content::Parquet) {
+        return warc::index::text::read(input, root, captures, sink);
+    }
     let read = match (input.content, host) {
         (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, skips_unreadable, sink),
         (Content::Folder, None) => folders::read_folder(&path, naming, skips_unreadable, sink),
@@ -178,11 +176,13 @@ fn read(
         (Content::Json, host) if host.is_none() || !input.is_document() => {
             captures::lines::read_json(&path, input.into_source(), zone, sink)
         }
-        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
+        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, (place, 0), sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
+        (Content::Zip, None) => return archives::wacz::read(input, captures, sink),
         (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Arc | Content::CrawlLog, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = origins_of_host(host, naming)?;
@@ -192,6 +192,9 @@ fn read(
                 Err(Fault::Unreadable(error)) => return Err(Error::io(&path, error)),
                 Err(fault) => fault.item(name)?,
             })
+        }
+        (Content::Text, None) if warc::index::text::is_index(input.start()) => {
+            Err(Error::at(&path, warc::index::WITHOUT_ROOT))
         }
         (Content::Text, None) => match input.table() {
             Some((TableKind::Captures, TAB)) => captures::lines::read_tsv(&path, input.into_source(), zone, sink),

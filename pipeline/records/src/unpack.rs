@@ -32,6 +32,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
+use super::dictionary;
 use super::gzip::ahead::Chunks;
 use super::gzip::{Counted, Members, Unpack};
 
@@ -97,9 +98,14 @@ impl Compression {
         if self == Compression::Gzip {
             return Ok(Box::new(Members::new(Chunks::new(source))));
         }
-        let source = Counted::new(BufReader::with_capacity(READ_BYTES, source));
+        let has_dictionary = dictionary::may_follow(&source.bytes);
+        let mut source = Counted::new(BufReader::with_capacity(READ_BYTES, source));
         Ok(match self {
-            Compression::Zstd => Box::new(OneMember { decoder: unpack_zstd(source)?, source: ZstdDecoder::get_mut }),
+            Compression::Zstd => {
+                let dictionary = if has_dictionary { dictionary::read(&mut source)? } else { None };
+                let decoder = unpack_zstd_with(source, &dictionary.unwrap_or_default())?;
+                Box::new(OneMember { decoder, source: ZstdDecoder::get_mut })
+            }
             Compression::Xz => {
                 let stream = Stream::new_stream_decoder(MAX_WINDOW_BYTES, CONCATENATED)?;
                 Box::new(OneMember { decoder: XzDecoder::new_stream(source, stream), source: XzDecoder::get_mut })
@@ -114,7 +120,12 @@ impl Compression {
 /// # Errors
 /// Returns an error if there is not enough memory.
 pub(crate) fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
-    let mut decoder = ZstdDecoder::with_buffer(source)?;
+    unpack_zstd_with(source, &[])
+}
+
+/// Creates a zstd decoder with the memory limit, for frames that may need this dictionary.
+fn unpack_zstd_with<R: BufRead>(source: R, dictionary: &[u8]) -> io::Result<ZstdDecoder<'static, R>> {
+    let mut decoder = ZstdDecoder::with_dictionary(source, dictionary)?;
     decoder.window_log_max(MAX_WINDOW_LOG)?;
     Ok(decoder)
 }
@@ -188,6 +199,7 @@ fn damaged(compression: Compression, error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
         return error;
     }
+    let error = if compression == Compression::Zstd { dictionary::explain(error) } else { error };
     io::Error::new(error.kind(), format!("its {compression} data cannot be decompressed: {error}"))
 }
 

@@ -439,7 +439,7 @@ fn decide(
     let kept = kept::kept_columns(plan, list, &source)?;
     opening.kept = kept.as_ref().map(|kept| kept.rows.clone());
     let is_kept = kept.is_some();
-    let sink = sink(plan, list, output, next, settings.named.as_ref(), kept)?;
+    let sink = sink(plan, output, next, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.check_host(table.format, &list.urls)?;
@@ -489,37 +489,28 @@ type NextOutput = Box<dyn FnMut(u32) -> Result<Output> + Send>;
 /// Returns the sink that writes answers to the output, and to the further outputs that `next` opens.
 fn sink(
     plan: &Plan,
-    list: &List,
     output: Output,
     next: Option<NextOutput>,
     named: Option<&Agents>,
     kept: Option<Kept>,
 ) -> Result<RowSink> {
     let crawlers = crawlers(named);
-    if let Some(kept) = kept {
-        if plan.written.rows_per_file().is_some() {
-            let message = "--rows-per-file: cannot divide columns that are kept from the input; leave it out";
-            return Err(Failure::at(&list.urls, message));
-        }
-        // The rows of one verdict have only the table's own columns.
-        let columns = match plan.written.only() {
-            Some(_) => Vec::new(),
-            None => columns_of(&plan.written.layout((kept.table, COMMA), crawlers.clone())?.0, &crawlers),
-        };
-        return Sink::new(output, kept.format, columns, Some(kept.rows)).map(RowSink::One);
-    }
-    let format = plan.written.format();
-    let columns = if format.is_columnar() {
-        // Without kept columns, the columns do not depend on the input format.
-        let (layout, _) = plan.written.layout((Format::List, COMMA), crawlers.clone())?;
-        columns_of(&layout, &crawlers)
-    } else {
-        Vec::new()
+    // Without kept columns, the columns do not depend on the input format.
+    let (table, format, kept) = match kept {
+        Some(Kept { rows, table, format }) => (table, format, Some(rows)),
+        None => (Format::List, plan.written.format(), None),
     };
-    let first = Sink::new(output, format, columns.clone(), None)?;
+    // The rows of one verdict have only the table's own columns.
+    let is_selection = kept.is_some() && plan.written.only().is_some();
+    let columns = match format.is_columnar() && !is_selection {
+        true => columns_of(&plan.written.layout((table, COMMA), crawlers.clone())?.0, &crawlers),
+        false => Vec::new(),
+    };
+    let first = Sink::new(output, format, columns.clone(), kept.clone())?;
     Ok(match (plan.written.rows_per_file(), next) {
         (Some(rows), Some(mut next)) => {
-            RowSink::parts(first, rows, Box::new(move |number| Sink::new(next(number)?, format, columns.clone(), None)))
+            let sink = move |number| Sink::new(next(number)?, format, columns.clone(), kept.clone());
+            RowSink::parts(first, rows, Box::new(sink))
         }
         _ => RowSink::One(first),
     })

@@ -259,7 +259,9 @@ impl Report<'_> {
                 };
                 read_bodies(input, &options, &mut |item| Ok(self.item(item)?))?;
             }
-            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
+            Content::Set | Content::Zip | Content::Arc | Content::CrawlLog => {
+                return Err(input.refused(Wanted::Robots).into());
+            }
             _ => {
                 let (name, body) = (path.display().to_string(), read_input(input)?);
                 self.non_text.add(&name, detect(&body));

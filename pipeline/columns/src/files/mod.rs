@@ -264,6 +264,26 @@ impl<W: Write> ColumnWriter<W> {
         self.encode(|encoder, _| encoder.end_rows())
     }
 
+    /// Ends a part of a table whose kept columns go on in another file. Writes the rows so far, and leaves the kept
+    /// columns of later rows to the next writer. Only [`ColumnWriter::finish`] may follow.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn end_part(&mut self) -> Result<(), Error> {
+        let selected = std::mem::take(&mut self.selected);
+        if let Some(front) = self.front.take_if(|_| !selected.is_empty()) {
+            let rows = selected.len();
+            let batch = filter_record_batch(&front.slice(0, rows), &BooleanArray::from(selected))?;
+            self.front = Some(front.slice(rows, front.num_rows() - rows));
+            self.write(batch.columns().to_vec(), batch.num_rows())?;
+        }
+        self.end_group()?;
+        if let Some((kept, front)) = self.kept.take().zip(self.front.take().filter(|front| front.num_rows() > 0)) {
+            kept.put_back(front);
+        }
+        Ok(())
+    }
+
     /// Writes the last rows, and the end: a footer, or a stream's marker. Until then, the output is incomplete. Call it
     /// once, after all rows.
     ///

@@ -4,6 +4,7 @@
 //! are reported as invalid: they are hardly ever intended, and an incomplete body would give wrong verdicts.
 
 mod members;
+pub(crate) mod wacz;
 
 use std::io::Read;
 

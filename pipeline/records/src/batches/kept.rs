@@ -138,6 +138,11 @@ impl KeptRows {
         self.state().parquet.clone()
     }
 
+    /// Puts rows back that were taken but not written. They are the next ones.
+    pub fn put_back(&self, batch: RecordBatch) {
+        self.state().batches.push_front(batch);
+    }
+
     /// Removes and returns the next rows' columns, or returns `None` if all rows read so far are written.
     #[must_use]
     pub fn next(&self) -> Option<RecordBatch> {

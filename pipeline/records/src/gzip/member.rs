@@ -187,7 +187,9 @@ impl<R: BufRead> Member<R> {
     /// Reads the member's trailer, and compares it with the data.
     fn trailer(&mut self) -> io::Result<()> {
         let mut trailer = [0; 8];
-        self.deflate.get_mut().read_exact(&mut trailer)?;
+        let source = self.deflate.get_mut();
+        let cut = |error| cut(error, "it ends within the checksum and the length at the end of a gzip member");
+        source.read_exact(&mut trailer).map_err(cut)?;
         self.stage = Stage::End;
         let expected = [self.checksum.sum().to_le_bytes(), self.checksum.amount().to_le_bytes()].concat();
         if trailer[..] != expected {
@@ -199,7 +201,7 @@ impl<R: BufRead> Member<R> {
     /// Reads some data, or the member's end.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stage == Stage::Start {
-            self.header()?;
+            self.header().map_err(|error| cut(error, "it ends within the header of a gzip member"))?;
             self.stage = Stage::Data;
         }
         let len = self.deflate.read(buffer)?;
@@ -214,6 +216,11 @@ impl<R: BufRead> Member<R> {
 /// Returns the error for damaged data.
 fn damage(detail: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, detail)
+}
+
+/// Returns the error for data that ends too early, or another error unchanged.
+fn cut(error: io::Error, text: &'static str) -> io::Error {
+    if error.kind() == ErrorKind::UnexpectedEof { io::Error::new(error.kind(), text) } else { error }
 }
 
 impl<R: BufRead> Read for Member<R> {

@@ -46,7 +46,7 @@ pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
 pub use page::Page;
 pub use wat::MAX_WAT_BYTES;
 
-use crate::detect::Content;
+use crate::detect::{Content, Wanted};
 use crate::open::Input;
 use crate::place::Place;
 use crate::unpack::Start;
@@ -217,8 +217,10 @@ impl Pages {
         let path = &path.into();
         let input = Input::open(path)?;
         if !matches!(input.content, Content::Warc | Content::Empty) {
-            let what = input.content.describe();
-            return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT)")));
+            let (what, hint) =
+                (input.content.describe(), input.content.hint(Wanted::Warc, &path.display().to_string()));
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT){hint}")));
         }
         let records = Records::new(input.into_source(), searches).with_block_starts(start_bytes);
         Ok(Pages { path: path.into(), records, last: None, damage: None })

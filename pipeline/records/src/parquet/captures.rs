@@ -14,7 +14,7 @@ use crate::options::{Captures, How};
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
-use crate::warc::index::{Index, MAX_FILE_NAME_BYTES};
+use crate::warc::index::{Index, MAX_FILE_NAME_BYTES, WITHOUT_ROOT};
 use crate::{Error, Result};
 use crate::{Item, Sink};
 
@@ -70,9 +70,6 @@ fn read_columns(file: &ParquetFile, columns: &[(usize, usize)]) -> Result<Reader
     let batches = Batches::new(file.clone(), &places, None, None).map_err(|text| file.failure(text))?;
     Ok(Reader::new(Box::new(batches), limits, None))
 }
-
-const WITHOUT_ROOT: &str = "is an index of WARC records, without bodies; expected --warc-root with the folder that its \
-                            file names start from";
 
 const NOT_AN_INDEX: &str = "is not an index of WARC records, which --warc-root requires: expected the columns \
                             \"warc_filename\", \"warc_record_offset\" and \"warc_record_length\", and no bodies";

@@ -62,6 +62,7 @@ use log::w3c::{W3c, without_mark};
 use quotes::{Escape, Quoting};
 use row::{is_url, pick};
 
+pub(crate) use cdxj::is_cdxj;
 pub(crate) use guess::{is_url_name, requests_or_captures};
 pub(crate) use row::MAX_RAW_CELLS;
 

@@ -1,7 +1,7 @@
 //! A row of a table, the same for every reader: the wanted cells, and the reasons why a row is invalid.
 
 /// Maximum number of columns that a command uses.
-pub const MAX_CELLS: usize = 3;
+pub const MAX_CELLS: usize = 5;
 
 /// Maximum number of cells that are read from a row: the parts of a URL, and the other wanted cells.
 pub(crate) const MAX_RAW_CELLS: usize = PART_COUNT + MAX_CELLS - 1;

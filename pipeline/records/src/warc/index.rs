@@ -6,6 +6,8 @@
 //! record's range must hold exactly one record, with the URL and the time in the index; otherwise the row is bad. The
 //! table may be wrong about the range, and a website may have written any bytes inside a block.
 
+pub(crate) mod text;
+
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path};
@@ -56,6 +58,10 @@ const OTHER_RECORD: &str = "WARC index that does not match its files";
 
 /// The reason for a row with the range of another row.
 const REPEATED: &str = "row of a WARC index that repeats another row's record";
+
+/// The error for an index without the option.
+pub(crate) const WITHOUT_ROOT: &str = "is an index of WARC records, without bodies; expected --warc-root with the \
+                                       folder that its file names start from";
 
 /// The cells of a row: the URL, the time, the file, the offset and the length.
 pub(crate) type Cells<'b> = [Cell<'b>; 5];

@@ -102,7 +102,8 @@ const MAX_AWAITED: usize = 1 << 16;
 const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 
 /// Reads every record. With `searches`, searches for further records after damage. Captures that wait for another
-/// record are added to `redirects`. Returns whether there are any.
+/// record are added to `redirects`. Returns whether there are any. The number of a file distinguishes files in one
+/// input.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read to its end. A damaged record is an [`Item::Bad`] if the next record's
@@ -112,13 +113,13 @@ pub(crate) fn read(
     source: impl Unpack,
     searches: bool,
     redirects: &Redirects,
-    place: InputPlace,
+    (place, file): (InputPlace, u64),
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
     let unreadable = |error: io::Error| Error::at(path, format!("cannot be read: {error}"));
     let records = Records::new(source, searches);
     let name_of = |number| format!("{}: record {number}", path.display());
-    let (rank, awaited) = (u64::from(place.rank) << 32, Awaited::default());
+    let (rank, awaited) = (u64::from(place.rank) << 32 | file, Awaited::default());
     let has_waiting = false;
     let mut reader =
         Reader { path, name_of: &name_of, records, searches, redirects, place, rank, awaited, has_waiting };

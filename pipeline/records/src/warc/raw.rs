@@ -38,14 +38,14 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use tempfile::SpooledTempFile;
 
-use super::records::{Damage, Next, Record, Records, stopped};
+use super::records::joined::may_begin_record;
+use super::records::{Damage, Next, RECORD_START, Record, Records, stopped};
 use crate::gzip::ahead::{Ahead, Chunks, WholeMember};
-use crate::gzip::{Member, Unpack, has_more, skip_to_member};
+use crate::gzip::{Member, Unpack, skip_padding, skip_to_member};
 use crate::pages::start_bytes;
 use crate::place::Place;
 use crate::stores::{Object, Reader};
-use crate::unpack::READ_BYTES;
-use crate::unpack::START_BYTES;
+use crate::unpack::{READ_BYTES, START_BYTES, Start, unpack};
 
 /// Maximum size in bytes of a record that is kept in memory. Longer records are kept in a temporary file.
 const MAX_WAITING_BYTES: usize = 4 << 20;
@@ -56,7 +56,8 @@ pub enum NextStored {
     Record(Record, Stored),
     /// A damaged record, or bytes outside any record.
     Damaged(Damage),
-    /// A gzip member with several records, which cannot be copied separately. The number is the first record's.
+    /// A gzip member with several records, or a file whose first member ends within a record: they cannot be copied
+    /// separately. The number is the first record's.
     Several(u64),
     /// The end of the file.
     End,
@@ -104,6 +105,7 @@ enum Source {
     /// A remote object, whose members are decompressed ahead too.
     Object(Chunks<WholeStart<Reader>>),
     Stdin(BufReader<WholeStart<io::Stdin>>),
+    Decompressed(BufReader<Start>),
 }
 
 /// A source whose first read returns at least [`START_BYTES`], or everything. Its content is detected by that read,
@@ -162,11 +164,21 @@ impl ArchiveBytes {
         ArchiveBytes(Source::Stdin(BufReader::with_capacity(READ_BYTES, WholeStart::new(io::stdin()))))
     }
 
+    /// Decompresses all layers, such as zstd. The records' stored bytes are then the decompressed ones.
+    ///
+    /// # Errors
+    /// Returns an error if the data is damaged at its start.
+    pub fn decompressed(self) -> io::Result<ArchiveBytes> {
+        let (source, _) = unpack(Start::read(Box::new(self))?)?;
+        Ok(ArchiveBytes(Source::Decompressed(BufReader::with_capacity(READ_BYTES, source))))
+    }
+
     fn source(&mut self) -> &mut dyn BufRead {
         match &mut self.0 {
             Source::File(file) => file,
             Source::Object(object) => object,
             Source::Stdin(stdin) => stdin,
+            Source::Decompressed(source) => source,
         }
     }
 }
@@ -176,6 +188,8 @@ impl Read for ArchiveBytes {
         self.source().read(buffer)
     }
 }
+
+impl Unpack for ArchiveBytes {}
 
 impl BufRead for ArchiveBytes {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
@@ -192,7 +206,7 @@ impl Ahead for ArchiveBytes {
         match &mut self.0 {
             Source::File(file) => file.take_member(),
             Source::Object(object) => object.take_member(),
-            Source::Stdin(_) => None,
+            Source::Stdin(_) | Source::Decompressed(_) => None,
         }
     }
 }
@@ -231,7 +245,9 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
     /// Returns an error if the system cannot read the source or keep its bytes.
     pub fn next_record(&mut self) -> io::Result<NextStored> {
         loop {
-            if !has_more(&mut self.source)? {
+            let (padding, has_more) = skip_padding(&mut self.source)?;
+            self.offset += padding;
+            if !has_more {
                 return Ok(NextStored::End);
             }
             if let Some(member) = self.source.take_member() {
@@ -294,6 +310,9 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
                 (record.number, record.is_untrusted) = (self.number, self.is_untrusted);
                 Some(NextStored::Record(record, stored))
             }
+            Err(_) if self.number == 0 && !is_lost && continues(self.source.fill_buf()?) => {
+                Some(NextStored::Several(1))
+            }
             Err(detail) => {
                 self.number += 1;
                 let (more, stops) = if is_lost { self.after_lost_member()? } else { (String::new(), false) };
@@ -311,6 +330,12 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
         let unread = io::copy(&mut self.source, &mut io::sink())?;
         Ok((stopped(self.offset, unread), true))
     }
+}
+
+/// Returns whether these bytes begin a member that does not begin with a record, and may therefore continue one.
+fn continues(packed: &[u8]) -> bool {
+    let mut start = [0; RECORD_START.len()];
+    Member::new(packed).read(&mut start).is_ok_and(|len| len > 0 && !may_begin_record(&start[..len]))
 }
 
 /// Returns a reader for a member's records that uses this memory.

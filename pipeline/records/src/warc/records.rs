@@ -20,6 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub(super) mod joined;
+
 use std::io::{self, ErrorKind};
 
 use memchr::memchr;
@@ -143,6 +145,10 @@ pub(crate) struct Records<R> {
     filled: usize,
     /// The number of the most recently read member.
     member: u64,
+    /// Whether the current member is the file's first one.
+    is_first_member: bool,
+    /// Whether records continue in the next member.
+    is_joined: bool,
     /// Whether the current member has begun, so that bytes from another member do not belong to it.
     has_begun: bool,
     /// The start of the next member, or the error in it, if it has already been read.
@@ -215,6 +221,8 @@ impl<R: Unpack> Records<R> {
             at: 0,
             filled: 0,
             member: 0,
+            is_first_member: true,
+            is_joined: false,
             has_begun: false,
             next: None,
             next_is_untrusted: false,
@@ -320,6 +328,9 @@ impl<R: Unpack> Records<R> {
     /// Returns an error if the system cannot read the source.
     pub fn block_start(&mut self, len: usize) -> io::Result<&[u8]> {
         let len = self.left.min(len as u64) as usize;
+        if self.peek(len)?.len() < len {
+            self.continue_record();
+        }
         let found = self.peek(len)?;
         Ok(&found[..found.len().min(len)])
     }
@@ -375,6 +386,9 @@ impl<R: Unpack> Records<R> {
 
     /// Returns the number of block bytes in the buffer, or 0 if the member or the file ends inside the block.
     fn some_of_block(&mut self) -> io::Result<usize> {
+        if self.peek(1)?.is_empty() {
+            self.continue_record();
+        }
         let found = self.peek(1)?.len() as u64;
         Ok(found.min(self.left) as usize)
     }
@@ -446,7 +460,7 @@ impl<R: Unpack> Records<R> {
         if self.searches {
             self.find_record()?;
             self.is_untrusted |= !self.peek(1)?.is_empty();
-        } else if self.source.has_members() {
+        } else if self.has_members() {
             let mut len = self.offset() - from;
             loop {
                 let part = self.peek(1)?.len();
@@ -550,6 +564,9 @@ impl<R: Unpack> Records<R> {
     /// Adds a line with its LF to a header.
     fn line(&mut self, header: &mut Vec<u8>) -> io::Result<LineEnd> {
         loop {
+            if self.peek(1)?.is_empty() {
+                self.continue_record();
+            }
             let found = self.peek(1)?;
             if found.is_empty() {
                 return Ok(LineEnd::None);
@@ -642,7 +659,9 @@ impl<R: Unpack> Records<R> {
         let len = *read.as_ref().unwrap_or(&0);
         self.filled += len;
         self.given += len as u64;
-        let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun;
+        let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member
+            && self.has_begun
+            && !self.is_joined;
         match read {
             Ok(0) => self.is_at_end = true,
             Ok(_) if is_other => {
@@ -668,7 +687,7 @@ impl<R: Unpack> Records<R> {
 
     /// Finds the next reading position after corrupt compressed data. Returns text for the message.
     fn after_error(&mut self) -> io::Result<String> {
-        if self.source.goes_on() {
+        if self.source.goes_on() && !self.is_joined {
             return Ok(String::new());
         }
         let offset = self.source.packed_offset();
@@ -698,7 +717,7 @@ impl<R: Unpack> Records<R> {
     /// Returns whether the file ends here, within a record. If a gzip member with one record ends within it, the file
     /// was not cut: only this record is damaged. A member with several records may have lost some of them.
     fn is_cut(&self) -> bool {
-        match self.source.has_members() {
+        match self.has_members() {
             true => self.in_member > 0,
             false => self.is_at_end && self.next.is_none(),
         }
@@ -708,6 +727,7 @@ impl<R: Unpack> Records<R> {
     fn enter_next_member(&mut self) -> bool {
         (self.at, self.filled) = (0, 0);
         self.in_member = 0;
+        self.is_first_member &= self.number == 0;
         self.is_untrusted |= std::mem::take(&mut self.next_is_untrusted);
         match self.next.take() {
             Some(Ok(beginning)) => {

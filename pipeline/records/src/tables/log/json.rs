@@ -429,8 +429,8 @@ mod tests {
         let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
         assert!(fields.read(line.as_bytes(), &arena, &mut raw).is_ok());
         let found = log.read(&raw, &arena, &mut cells);
-        let cells = cells.map(|cell| cell.map(|cell| String::from_utf8_lossy(cell).into_owned()));
-        (shape.known.name, found, cells)
+        let text = |at: usize| cells[at].map(|cell: &[u8]| String::from_utf8_lossy(cell).into_owned());
+        (shape.known.name, found, [text(0), text(1), text(2)])
     }
 
     #[test]

@@ -1,0 +1,36 @@
+//! Records that are stored in several gzip members.
+//!
+//! A member usually holds whole records, and reading resumes with the next member after damage. But some writers store
+//! a record's header and block separately, and others cut a file into members of equal size. The crawler wrote the
+//! first member, so its end decides: if it is within a record, and no record begins in the next member, the file's
+//! members say nothing about its records. The file is then read as if it were one member, up to the first damage.
+
+use super::{RECORD_START, Records};
+use crate::gzip::Unpack;
+
+/// Returns whether a member's data begins like a record, as far as it is known.
+pub(in crate::warc) fn may_begin_record(start: &[u8]) -> bool {
+    start.iter().zip(RECORD_START).all(|(found, expected)| found == expected)
+}
+
+impl<R: Unpack> Records<R> {
+    /// Continues the current record in the next member, if the file's first member ends within it.
+    pub(super) fn continue_record(&mut self) {
+        if self.is_joined || !self.is_first_member || self.is_untrusted || self.next_is_untrusted {
+            return;
+        }
+        let is_continued =
+            |next: &mut Result<Vec<u8>, String>| next.as_ref().is_ok_and(|bytes| !may_begin_record(bytes));
+        let Some(Ok(beginning)) = self.next.take_if(is_continued) else { return };
+        self.is_joined = true;
+        self.buffer.truncate(self.filled);
+        self.buffer.extend_from_slice(&beginning);
+        self.filled += beginning.len();
+        self.given += beginning.len() as u64;
+    }
+
+    /// Returns whether the source's members hold whole records.
+    pub(super) fn has_members(&self) -> bool {
+        self.source.has_members() && !self.is_joined
+    }
+}
