@@ -12,7 +12,9 @@
 
 pub use reptile_compiler::advice::clean_param::CleanParams;
 pub use reptile_compiler::body::directives::{self, DirectiveReader, Hours};
-pub use reptile_compiler::body::{BodyFormat, BodyKind, DiagnosticKind, Encoding, Group, RawRule, parse, parse_with};
+pub use reptile_compiler::body::{
+    BodyFormat, BodyKind, DiagnosticKind, Encoding, Group, RawRule, has_directive, parse, parse_with,
+};
 pub use reptile_compiler::rules::groups::{Named, named};
 
 pub use crate::location::is_location;

@@ -26,6 +26,7 @@ use reptile::contents::{LABEL_START_BYTES, Set};
 use crate::error::{Failure, Result, damaged, note};
 use crate::options::CompileOptions;
 use crate::outputs::summary::grouped;
+use crate::url_list::refuse_url_list;
 use assemble::assemble;
 use report::Report;
 use reptile_records::Inputs;
@@ -75,6 +76,7 @@ impl Loaded {
             return Ok((Loaded::of_input(input, options)?, false));
         }
         let body = read_input(single::one(input, Wanted::Robots, options.set.profile())?)?;
+        refuse_url_list(path, &body, || "expected a robots.txt".into())?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.set.dialect())?);
         let left_out = single::left_out(&body, options.set.dialect());
         Ok((Loaded { path: path.into(), bytes, report: None, left_out }, true))

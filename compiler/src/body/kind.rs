@@ -314,8 +314,20 @@ fn tags_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns whether a body is part of a page: it begins with a page's tag, and has no directive.
 fn is_fragment(body: &[u8]) -> bool {
-    let lines = || Lines::new(body, LENIENT.byte_order_mark);
-    begins_with_any(trimmed(body), &FRAGMENTS) && !lines().any(is_directive)
+    begins_with_any(trimmed(body), &FRAGMENTS) && !has_directive(body)
+}
+
+/// Returns whether a body has a line with a key that some crawler knows, so that it probably is a robots.txt. Takes time
+/// linear in the body.
+///
+/// ```
+/// use reptile_compiler::body::has_directive;
+/// assert!(has_directive(b"User-agent: *"));
+/// assert!(!has_directive(b"https://example.com/ 200"));
+/// ```
+#[must_use]
+pub fn has_directive(body: &[u8]) -> bool {
+    Lines::new(body, LENIENT.byte_order_mark).any(is_directive)
 }
 
 /// Returns whether a line has a key that some crawler knows.

@@ -21,7 +21,7 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
-pub use self::kind::{BodyFormat, BodyKind, Encoding};
+pub use self::kind::{BodyFormat, BodyKind, Encoding, has_directive};
 pub use self::lines::Lines;
 use self::lines::recognize;
 pub(crate) use self::lines::{Line, line_of};

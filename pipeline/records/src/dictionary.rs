@@ -1,16 +1,20 @@
-//! The dictionary at the start of a `.warc.zst` file. Source: iipc.github.io/warc-specifications, warc-zstd 1.0.
+//! zstd decoders, and the dictionary at the start of a `.warc.zst` file. Source: iipc.github.io/warc-specifications, warc-zstd 1.0.
 //!
 //! The file begins with a skippable frame whose content is a zstd dictionary, itself possibly compressed. All other
 //! frames need it. A dictionary is never searched for elsewhere: a frame that needs another one is an error.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
+
+use zstd::stream::read::Decoder as ZstdDecoder;
 
 use crate::text::grouped;
-use crate::unpack::unpack_zstd;
 
 /// Maximum length in bytes for a dictionary, as stored and decompressed: the size that the specification requires of
 /// every reader.
 const MAX_DICTIONARY_BYTES: usize = 8 << 20;
+
+/// Maximum size of a zstd window, as a power of two.
+pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 
 /// The first bytes of the skippable frame with a dictionary.
 const FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
@@ -23,6 +27,21 @@ const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 
 /// What zstd says of a frame whose dictionary is missing or another one.
 const MISMATCH: &str = "Dictionary mismatch";
+
+/// Creates a zstd decoder with the memory limit.
+///
+/// # Errors
+/// Returns an error if there is not enough memory.
+pub(crate) fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
+    unpack_zstd_with(source, &[])
+}
+
+/// Creates a zstd decoder with the memory limit, for frames that may need this dictionary.
+pub(crate) fn unpack_zstd_with<R: BufRead>(source: R, dictionary: &[u8]) -> io::Result<ZstdDecoder<'static, R>> {
+    let mut decoder = ZstdDecoder::with_dictionary(source, dictionary)?;
+    decoder.window_log_max(MAX_WINDOW_LOG)?;
+    Ok(decoder)
+}
 
 /// Returns whether a file starts like a frame with a dictionary.
 pub(crate) fn may_follow(start: &[u8]) -> bool {

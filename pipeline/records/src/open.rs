@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use reptile::body::BodyKind;
+use reptile::body::{BodyKind, has_directive};
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
@@ -34,7 +34,7 @@ use super::detect::{Content, Wanted, detect, detect_with};
 use super::gzip::Unpack;
 use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
-use super::warc::index::text::is_index;
+use super::warc::index::names::is_index;
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::stores::Object;
@@ -156,14 +156,41 @@ impl Input {
     /// Describes the input if it certainly contains more than one robots.txt.
     pub(crate) fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
-        match self.table() {
+        match self.rows_in_text() {
             _ if self.is_several() => Some(self.content.describe()),
-            _ if self.content == Content::Text && is_index(self.start()) => Some("an index of WARC records"),
+            None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
+            rows => rows,
+        }
+    }
+
+    /// Describes text that certainly has rows, and is not a robots.txt. Only all its lines together make a list of URLs.
+    pub fn rows_in_text(&self) -> Option<&'static str> {
+        match self.table() {
+            _ if self.content != Content::Text => None,
+            _ if is_index(self.start()) => Some("an index of WARC records"),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
-            None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
-            None if self.content == Content::Text => requests_or_captures(&self.source.bytes),
-            None => None,
+            None => requests_or_captures(&self.source.bytes),
+        }
+    }
+
+    /// Returns whether this is a zip archive that begins with the list of an Office document's parts.
+    fn is_office(&self) -> bool {
+        self.content == Content::Zip && memchr::memmem::find(&self.source.bytes, b"[Content_Types].xml").is_some()
+    }
+
+    /// Suggests a suitable command or input, if a command cannot use this one.
+    fn hint(&self, wanted: Wanted, path: &str) -> Option<String> {
+        match self.rows_in_text() {
+            Some(_) if self.is_captures() => {
+                Some(format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it"))
+            }
+            Some(_) => Some(format!("`reptile classify SET {path}` decides its URLs")),
+            None if self.is_document() => Content::Html.hint(wanted, path),
+            None if self.is_office() => Some("save its sheet as CSV".into()),
+            // The advice for text is about a robots.txt, and a set of any other text allows everything.
+            None if self.content == Content::Text && !has_directive(&self.source.bytes) => None,
+            None => self.content.hint(wanted, path),
         }
     }
 
@@ -204,7 +231,7 @@ impl Input {
     pub fn one(mut self, wanted: Wanted) -> Result<(Input, BodyKind)> {
         let is_text = matches!(self.content, Content::Text | Content::Empty);
         let may_be_one = is_text || self.content.may_have_rules() || self.is_document();
-        if !may_be_one {
+        if !may_be_one || self.rows_in_text().is_some() {
             return Err(self.refused(wanted));
         }
         let body = self.read()?;
@@ -247,9 +274,12 @@ impl Input {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
         }
-        let hint =
-            if self.is_document() { Content::Html.hint(wanted, &shown) } else { self.content.hint(wanted, &shown) };
-        let what = self.content.describe();
+        let hint = self.hint(wanted, &shown);
+        let what = match self.rows_in_text() {
+            Some(rows) => rows,
+            None if self.is_office() => "an Office document, such as an Excel workbook",
+            None => self.content.describe(),
+        };
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Error::unsuitable(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
     }

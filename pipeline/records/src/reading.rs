@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
 use reptile::Origin;
+use reptile::body::has_directive;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bodies::{Fault, decompress_and_detect, read_sized};
@@ -193,7 +194,7 @@ fn read(
                 Err(fault) => fault.item(name)?,
             })
         }
-        (Content::Text, None) if warc::index::text::is_index(input.start()) => {
+        (Content::Text, None) if warc::index::names::is_index(input.start()) => {
             Err(Error::at(&path, warc::index::WITHOUT_ROOT))
         }
         (Content::Text, None) => match input.table() {
@@ -207,7 +208,8 @@ fn read(
                     let message = format!("is {what}; `reptile classify SET {}` decides its URLs", path.display());
                     Error::at(&path, message)
                 }
-                None => Error::at(&path, SINGLE_FILE),
+                None if has_directive(input.start()) => Error::at(&path, SINGLE_FILE),
+                None => Error::at(&path, NO_DIRECTIVE),
             }),
         },
         (Content::Empty, None) => Ok(()),
@@ -253,6 +255,10 @@ fn origins_of_host(host: &str, naming: &Naming) -> Result<Vec<Origin>> {
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
                            archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
+
+/// `--host` is not suggested, because a set of text without a directive allows everything.
+const NO_DIRECTIVE: &str = "is text, but neither a robots.txt nor captures: it has no line such as \"User-agent: *\"; expected \
+                            a folder, a tar archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
 
 const TABLE_OF_URLS: &str = "is a table of URLs: its first line names no column of captures, such as \"status\" or \"body\"; \
                              `reptile compile --help` says which columns are read";

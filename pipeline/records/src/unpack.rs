@@ -25,14 +25,14 @@
 //! ```
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 
 use bzip2::bufread::MultiBzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-use super::dictionary;
+use super::dictionary::{self, MAX_WINDOW_LOG, unpack_zstd_with};
 use super::gzip::ahead::Chunks;
 use super::gzip::{Counted, Members, Unpack};
 
@@ -40,9 +40,6 @@ use super::gzip::{Counted, Members, Unpack};
 ///
 /// It is enough for the largest window of `zstd` without `--long`, and for `xz -9`.
 pub(crate) const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
-
-/// The same limit as a power of two, as zstd requires it.
-const MAX_WINDOW_LOG: u32 = 27;
 
 /// Maximum number of compression layers. Servers or crawlers may compress a compressed file again.
 pub(crate) const MAX_LAYERS: usize = 4;
@@ -113,21 +110,6 @@ impl Compression {
             _ => Box::new(OneMember { decoder: MultiBzDecoder::new(source), source: MultiBzDecoder::get_mut }),
         })
     }
-}
-
-/// Creates a zstd decoder with the memory limit.
-///
-/// # Errors
-/// Returns an error if there is not enough memory.
-pub(crate) fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
-    unpack_zstd_with(source, &[])
-}
-
-/// Creates a zstd decoder with the memory limit, for frames that may need this dictionary.
-fn unpack_zstd_with<R: BufRead>(source: R, dictionary: &[u8]) -> io::Result<ZstdDecoder<'static, R>> {
-    let mut decoder = ZstdDecoder::with_dictionary(source, dictionary)?;
-    decoder.window_log_max(MAX_WINDOW_LOG)?;
-    Ok(decoder)
 }
 
 /// A reader that decompresses, and names the format in its errors.

@@ -27,6 +27,7 @@ use crate::run::Run;
 use crate::run::lineage::{FindingCounts, InputState, Lineage, OutputState, RowCounts};
 use crate::run::metrics::MetricsOptions;
 use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
+use crate::url_list::refuse_url_list;
 use reptile_records::bodies::decompress_and_detect;
 use reptile_records::detect::{Content, Wanted, detect};
 use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
@@ -262,8 +263,10 @@ impl Report<'_> {
             Content::Set | Content::Zip | Content::Arc | Content::CrawlLog => {
                 return Err(input.refused(Wanted::Robots).into());
             }
+            _ if input.rows_in_text().is_some() => return Err(input.refused(Wanted::Robots).into()),
             _ => {
                 let (name, body) = (path.display().to_string(), read_input(input)?);
+                refuse_url_list(path, &body, || "expected a robots.txt".into())?;
                 self.non_text.add(&name, detect(&body));
                 self.file(&name, None, &body, &[])?;
             }

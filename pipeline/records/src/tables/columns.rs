@@ -6,9 +6,9 @@
 
 use super::csv::{Records, RowKind, plain_cells};
 use super::delimiter::{name_of, shown_delimiter};
-use super::guess::is_url_name;
 use super::quotes::Quoting;
 use super::row::is_url;
+use super::row::is_url_name;
 use super::{COMMA, Columns, Format, Numbers, Table, Wanted};
 use crate::lines::{MAX_LINE_BYTES, without_line_end};
 use crate::shown::shown;

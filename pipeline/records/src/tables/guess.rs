@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use reptile::body::has_directive;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
@@ -13,14 +14,6 @@ use super::{COMMA, Format, Table, cdx, cdxj};
 use crate::lines::{trimmed_url, without_line_end};
 use crate::place::Place;
 use crate::shown::shown;
-
-/// Names of URL columns that are found by default, in lower case.
-const URL_NAMES: [&str; 2] = ["url", "uri"];
-
-/// Returns whether a column name indicates URLs.
-pub fn is_url_name(name: &[u8]) -> bool {
-    URL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
-}
 
 /// Returns a table's format according to its file name and its first line, or `None` for a list, TSV or CSV.
 ///
@@ -55,7 +48,8 @@ pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
     match () {
         () if has_fields => Some("an access log with a #Fields: line"),
         () if is_log(line) => Some("an access log"),
-        () if cdx::is_row(line) => Some("an index of a web archive (CDX)"),
+        () if Legend::of(line).is_some() || cdx::is_row(line) => Some("an index of a web archive (CDX)"),
+        () if cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start()) => Some("an index of a web archive (CDXJ)"),
         () => None,
     }
 }
@@ -167,6 +161,9 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     let has_more = |line: &[u8]| is_url(line) && trimmed_url(without_line_end(line)).contains(&b' ');
     if format == Format::List && most(&has_more) {
         return Some("URLs with other text after a space: give --delimiter space --url 1");
+    }
+    if format == Format::List && most(&has_directive) {
+        return Some("a robots.txt: `reptile test` tests URLs with it");
     }
     if is_format(Format::Tsv) && most(&|line| line.contains(&b'\t')) {
         return Some("TSV: give --input-format tsv, and the column with --url");

@@ -11,7 +11,7 @@ use bumpalo::Bump;
 use super::Wanted;
 use super::cdx::{Legend, are_time_and_url};
 use super::cdxj::{TIMESTAMP, timestamp_of};
-use super::guess::is_url_name;
+use super::row::is_url_name;
 use super::row::{Fault, is_url};
 use crate::shown::shown;
 

@@ -63,8 +63,8 @@ use quotes::{Escape, Quoting};
 use row::{is_url, pick};
 
 pub(crate) use cdxj::is_cdxj;
-pub(crate) use guess::{is_url_name, requests_or_captures};
-pub(crate) use row::MAX_RAW_CELLS;
+pub(crate) use guess::requests_or_captures;
+pub(crate) use row::{MAX_RAW_CELLS, is_url_name};
 
 pub use csv::COMMA;
 pub use delimiter::Delimiter;

@@ -27,6 +27,14 @@ pub fn is_url(cell: &[u8]) -> bool {
     scheme > 0 && cell[scheme..].starts_with(b"://")
 }
 
+/// Names of URL columns that are found by default, in lower case.
+const URL_NAMES: [&str; 2] = ["url", "uri"];
+
+/// Returns whether a column name indicates URLs.
+pub fn is_url_name(name: &[u8]) -> bool {
+    URL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
 /// Stores the cells with these numbers in `cells`.
 #[inline]
 pub fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut [Option<&'b [u8]>]) {

@@ -13,8 +13,9 @@ use memchr::memchr;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::fields::{fields, number};
+use crate::dictionary::unpack_zstd;
 use crate::shown::shown;
-use crate::unpack::{Compression, unpack_zstd};
+use crate::unpack::Compression;
 
 /// Maximum number of codings per body. A server applies one, and a proxy may add another.
 pub const MAX_CODINGS: usize = 4;

@@ -6,6 +6,7 @@
 //! record's range must hold exactly one record, with the URL and the time in the index; otherwise the row is bad. The
 //! table may be wrong about the range, and a website may have written any bytes inside a block.
 
+pub(crate) mod names;
 pub(crate) mod text;
 
 use std::fs;

@@ -2,14 +2,17 @@
 //! The server writes it, and again if the fields change ([`marks`]). Requests become URLs by the rules of logs in JSON
 //! ([`super::json`]).
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memchr_iter;
 
 use super::Fault;
-use super::json::FieldCells;
+use super::json::{CLOUDFRONT, FieldCells, IIS, JsonLog, JsonShape, REQUEST_CELLS};
+use super::shape::Site;
+use crate::shown::shown;
+use crate::tables::Wanted;
+use crate::tables::address::{HOST, PartNames};
 use crate::tables::csv::plain_cells;
-use names::NEEDED;
 
 pub(crate) mod marks;
 pub(crate) mod names;
@@ -25,6 +28,15 @@ const MARK: &[u8] = b"#\0";
 
 /// Added to a layout's number, which would otherwise look like a line end.
 const FIRST_NUMBER: u8 = 0x80;
+
+/// The field with the Host header as the client sent it.
+const CLIENT_HOST: &str = "cs-host";
+
+/// The fields without which a request has no URL.
+const NEEDED: [&str; 2] = ["cs-uri-stem", "cs-uri-query"];
+
+/// The field that a log may lack: the scheme.
+const OPTIONAL: &str = "cs-protocol";
 
 /// The locations of the wanted fields in a line.
 #[derive(Debug)]
@@ -96,6 +108,53 @@ impl W3c {
             }
         }
         Ok(())
+    }
+}
+
+impl Names<'_> {
+    /// Returns the reader of lines, the rules for joining their fields, and the names of the wanted columns. `parts` are the
+    /// fields of the URL's parts, if the user names them.
+    ///
+    /// # Errors
+    /// Returns a message if a field is missing or there twice, or if neither the log nor the user gives a host.
+    pub fn columns(
+        &self,
+        site: &Site,
+        wanted: &[Wanted],
+        parts: &PartNames,
+    ) -> Result<(Arc<W3c>, JsonLog, Vec<String>), String> {
+        let is_split = parts[HOST].is_some();
+        let known = if self.are_of_cloudfront() { &CLOUDFRONT } else { &IIS };
+        // The Host header as the client sent it counts only if it is named.
+        let shape = JsonShape::of_names(known, is_split, |name| self.has(name) && name != CLIENT_HOST);
+        if !shape.has_host() && site.host.is_none() {
+            let or_header = if self.has(CLIENT_HOST) {
+                "; cs-host is the client's own text, which counts only if it is named, with \
+                 --url 'https://{cs-host}{cs-uri-stem}?{cs-uri-query}'"
+            } else {
+                ""
+            };
+            return Err(format!("no hosts in this access log: give its host with --host{or_header}"));
+        }
+        let (mut cells, log, names) = shape.cells(site, wanted)?;
+        if is_split {
+            let [scheme, host, port, path, query] = parts;
+            if port.is_some() {
+                return Err("--url: the hosts of an access log have their own ports; leave out the port".into());
+            }
+            cells.retain(|(cell, _)| *cell >= REQUEST_CELLS);
+            let named = (0..).zip([scheme, host, path, query]);
+            cells.extend(named.filter_map(|(cell, name)| Some((cell, vec![name.clone()?]))));
+        }
+        let needed = NEEDED.iter().filter(|_| !is_split).map(|name| (*name).to_owned());
+        let wanted = cells.iter().map(|(_, path)| path.join(".")).filter(|name| is_split || name != OPTIONAL);
+        if let Some(name) = needed.chain(wanted).find(|name| !self.has(name)) {
+            let name = shown(name.as_bytes());
+            return Err(format!("its #Fields: line has no {name}; it has {}", self.shown()));
+        }
+        let twice = || format!("its #Fields: line has a field twice; it has {}", self.shown());
+        let w3c = W3c::new(cells, self).ok_or_else(twice)?;
+        Ok((Arc::new(w3c), log, names))
     }
 }
 
