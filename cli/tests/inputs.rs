@@ -149,7 +149,7 @@ fn messages_suggest_the_right_command() {
         (&["test", "json", "--agent", "a", "/"], "`reptile compile -o SET json` makes a set of all"),
         (&["diff", "good.txt", "utf16"], "make it UTF-8: iconv -f UTF-16 -t UTF-8 utf16"),
         (&["compile", "-o", "x", "good"], "good: is a compiled set, not a folder or archive of robots.txt files"),
-        (&["compile", "-o", "x", "zip"], "extract it with `unzip`, and give the files or the folder"),
+        (&["test", "zip", "--agent", "a", "/"], "extract it with `unzip`, and give the files or the folder"),
         // Swapped arguments.
         (&["classify", "urls", "good", "--agent", "a"], "which comes first: `reptile classify good urls`"),
         (

@@ -29,6 +29,7 @@ mod fault_matrix;
 mod faults;
 mod fields;
 mod filter;
+mod input_kinds;
 mod inputs;
 mod inputs_bounds;
 mod inspect;

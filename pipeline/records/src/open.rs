@@ -189,7 +189,7 @@ impl Input {
             None if self.is_document() => Content::Html.hint(wanted, path),
             None if self.is_office() => Some("save its sheet as CSV".into()),
             // The advice for text is about a robots.txt, and a set of any other text allows everything.
-            None if self.content == Content::Text && !has_directive(&self.source.bytes) => None,
+            None if self.content.is_text() && !has_directive(&self.source.bytes) => None,
             None => self.content.hint(wanted, path),
         }
     }
