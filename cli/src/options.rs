@@ -200,7 +200,7 @@ pub struct PurposeOptions {
 
 /// What `--treat` replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Treated {
+enum TreatedAnswer {
     Unknown,
     Invalid,
     UnknownUsage,
@@ -209,7 +209,7 @@ enum Treated {
 /// A verdict that replaces what the rules leave open.
 #[derive(Clone, Copy, Debug)]
 struct Treatment {
-    what: Treated,
+    what: TreatedAnswer,
     verdict: Verdict,
 }
 
@@ -219,15 +219,15 @@ impl Treatment {
         let expected = "expected unknown, invalid or unknown-usage, then = and allow or disallow";
         let (what, verdict) = text.split_once('=').ok_or(expected)?;
         let what = match what {
-            "unknown" => Treated::Unknown,
-            "invalid" => Treated::Invalid,
-            "unknown-usage" => Treated::UnknownUsage,
+            "unknown" => TreatedAnswer::Unknown,
+            "invalid" => TreatedAnswer::Invalid,
+            "unknown-usage" => TreatedAnswer::UnknownUsage,
             _ => return Err(expected.into()),
         };
         let verdict = match verdict {
             "allow" => Verdict::Allow,
             "disallow" => Verdict::Disallow,
-            "unknown" if what == Treated::UnknownUsage => Verdict::Unknown,
+            "unknown" if what == TreatedAnswer::UnknownUsage => Verdict::Unknown,
             _ => return Err(expected.into()),
         };
         Ok(Treatment { what, verdict })
@@ -240,7 +240,7 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if only one of them is given, or if `--treat` says the same thing twice.
     pub fn given(&self) -> Result<Option<(&str, UnknownUsage)>> {
-        let unknown = self.treated(Treated::UnknownUsage)?;
+        let unknown = self.treated(TreatedAnswer::UnknownUsage)?;
         match (self.purpose.as_deref(), unknown) {
             (Some(purpose), Some(Verdict::Allow)) => Ok(Some((purpose.trim(), UnknownUsage::Allow))),
             (Some(purpose), Some(Verdict::Disallow)) => Ok(Some((purpose.trim(), UnknownUsage::Disallow))),
@@ -258,7 +258,7 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if it is given twice.
     pub fn unknown(&self) -> Result<Option<Verdict>> {
-        self.treated(Treated::Unknown)
+        self.treated(TreatedAnswer::Unknown)
     }
 
     /// Returns the verdict to use for `invalid`, if it is given.
@@ -266,10 +266,10 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if it is given twice.
     pub fn invalid(&self) -> Result<Option<Verdict>> {
-        self.treated(Treated::Invalid)
+        self.treated(TreatedAnswer::Invalid)
     }
 
-    fn treated(&self, what: Treated) -> Result<Option<Verdict>> {
+    fn treated(&self, what: TreatedAnswer) -> Result<Option<Verdict>> {
         let mut verdicts = self.treat.iter().filter(|treatment| treatment.what == what).map(|given| given.verdict);
         match (verdicts.next(), verdicts.next()) {
             (verdict, None) => Ok(verdict),

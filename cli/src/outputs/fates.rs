@@ -8,7 +8,7 @@ use super::endings;
 use super::file::{Complete, Output};
 use super::sink::Sink;
 use crate::error::{Failure, Result};
-use crate::run::lineage::{Counts, METADATA_KEY, named};
+use crate::run::lineage::{METADATA_KEY, NamedCounts, named};
 use crate::sets::fates::FateRow;
 use reptile_records::place::Place;
 
@@ -78,7 +78,7 @@ impl FateWriter {
     }
 
     /// Returns the number of captures with each fate.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> NamedCounts {
         named(&self.counts)
     }
 

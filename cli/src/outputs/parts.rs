@@ -19,14 +19,14 @@ pub enum RowSink {
     /// One output.
     One(Sink),
     /// Numbered parts.
-    Parts(Box<Parts>),
+    Parts(Box<OutputParts>),
 }
 
 impl RowSink {
     /// Creates a destination for parts of at most `rows` rows. `first` is the open first part.
     pub fn parts(first: Sink, rows: u64, next: NextPart) -> RowSink {
         let (header, full) = (None, Vec::new());
-        RowSink::Parts(Box::new(Parts {
+        RowSink::Parts(Box::new(OutputParts {
             current: first,
             header,
             number: 0,
@@ -57,7 +57,7 @@ impl RowSink {
         let sinks = match self {
             RowSink::One(sink) => vec![sink],
             RowSink::Parts(parts) => {
-                let Parts { current, mut full, .. } = *parts;
+                let OutputParts { current, mut full, .. } = *parts;
                 full.push(current);
                 full
             }
@@ -72,7 +72,7 @@ impl RowSink {
 }
 
 /// Parts being written.
-pub struct Parts {
+pub struct OutputParts {
     current: Sink,
     /// The header of each part, once it is known.
     header: Option<Vec<u8>>,
@@ -89,7 +89,7 @@ pub struct Parts {
     full: Vec<Sink>,
 }
 
-impl Parts {
+impl OutputParts {
     fn write(&mut self, rows: &Rows) -> Result<()> {
         match rows {
             Rows::Text(text) if self.header.is_none() => {

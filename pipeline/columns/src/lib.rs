@@ -55,7 +55,8 @@ mod text;
 mod usage;
 
 pub use by_row::{
-    ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session, Times,
+    ByRow, CrawlerCounts, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session,
+    Times,
 };
 pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, MAX_USES, VERDICTS};
 pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};

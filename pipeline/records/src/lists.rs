@@ -56,20 +56,20 @@ fn source_of(input: Input, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
 
 fn open_as(path: Place, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
     if path.is_standard() || path.is_special() {
-        return Ok(Box::new(Waiting { path, wanted, source: None }));
+        return Ok(Box::new(PipedList { path, wanted, source: None }));
     }
     source_of(Input::open(path)?, wanted)
 }
 
 /// A list from a pipe, whose content is detected at the first read. The first bytes may arrive late, and other errors
 /// in the command must not wait for them.
-struct Waiting {
+struct PipedList {
     path: Place,
     wanted: Wanted,
     source: Option<Box<dyn Read + Send>>,
 }
 
-impl Read for Waiting {
+impl Read for PipedList {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(source) = &mut self.source {
             return source.read(buffer);

@@ -13,7 +13,7 @@ use crate::csv_captures::TAB;
 use crate::detect::{Content, Wanted};
 use crate::hosts::Naming;
 use crate::open::Input;
-use crate::options::{Captures, How, ReadOptions};
+use crate::options::{Captures, InputOptions, ReadOptions};
 use crate::place::Place;
 use crate::shown::shown;
 use crate::spill::Scratch;
@@ -35,7 +35,7 @@ pub enum Inputs<'p> {
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
-    how: How<'o>,
+    how: InputOptions<'o>,
     files: Mutex<Files>,
     redirects: Redirects,
 }
@@ -44,7 +44,7 @@ impl<'o> Reading<'o> {
     /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
     pub fn new(options: &'o ReadOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::of_schemes(&options.schemes);
-        let how = How::of(options);
+        let how = InputOptions::of(options);
         let redirects = Redirects::new(scratch);
         Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
@@ -99,7 +99,7 @@ impl<'o> Reading<'o> {
 /// Returns the errors of [`Reading::read`].
 pub fn read_bodies(input: Input, options: &ReadOptions, sink: &mut Sink<'_>) -> Result<()> {
     let redirects = Redirects::new(Scratch::default());
-    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how: How::of(options) };
+    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how: InputOptions::of(options) };
     read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
     redirects.resolve(sink)
 }
@@ -169,7 +169,7 @@ fn read(
     captures: Captures<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
-    let Captures { redirects, place, how: How { zone, resync, skips_unreadable, .. } } = captures;
+    let Captures { redirects, place, how: InputOptions { zone, resync, skips_unreadable, .. } } = captures;
     let path = input.path.clone();
     let read = match (input.content, host) {
         (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, skips_unreadable, sink),

@@ -19,7 +19,7 @@ use crate::outputs::terminal::tell;
 use crate::sets::assemble::assemble;
 use crate::sets::single::one;
 use expected::Checker;
-use prove::Format;
+use prove::OutcomeFormat;
 use reptile_records::Inputs;
 use reptile_records::detect::Wanted;
 use reptile_records::lists;
@@ -90,7 +90,7 @@ pub struct Args {
     prove: Option<Place>,
     /// With --prove, the output format: `github` for GitHub Actions annotations, `sarif` for code scanning
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "prove", conflicts_with = "robots")]
-    format: Format,
+    format: OutcomeFormat,
     /// With --prove, accept a crawler that no group names: the rules for * apply to it, or no rules
     ///
     /// Otherwise its assertion fails, because a misspelled name or a removed group would not be noticed. A

@@ -10,7 +10,7 @@ use reptile_records::tables;
 use reptile_records::tables::source::Source;
 
 /// The columns that an output keeps.
-pub struct Kept {
+pub struct KeptTable {
     pub rows: KeptRows,
     /// The format of the table with these columns.
     pub table: tables::Format,
@@ -22,7 +22,7 @@ pub struct Kept {
 ///
 /// # Errors
 /// Returns an error if the options do not fit the format of URLS. [`KeptRows`] rejects a missing column.
-pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<Kept>> {
+pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<KeptTable>> {
     let written = &plan.written;
     let named = written.keep_columns();
     if named.is_none() && !written.has_rows() {
@@ -55,7 +55,7 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
     }
     let types = if format == Format::Parquet { KeptTypes::Stored } else { KeptTypes::Arrow };
     let select = move |names: &[&str]| selection.places(names).map_err(|error| format!("{option}: {error}"));
-    Ok(Some(Kept { rows: KeptRows::new(types, select), table, format }))
+    Ok(Some(KeptTable { rows: KeptRows::new(types, select), table, format }))
 }
 
 /// Rejects a pipe whose columns should be kept, although it was taken for text.

@@ -89,7 +89,7 @@ pub fn decide(
         sink.write(&Rows::of_text(&header))?;
     }
     let progress = if is_terminal { Progress::hidden() } else { Progress::of_bytes(None) };
-    let mut counted = Counted::new(&of_pages.table);
+    let mut counted = PageCounts::new(&of_pages.table);
     let is_damaged = read(plan, list, pages, of_pages, |batch| {
         progress.say(|| format!(", {} pages", grouped(counted.totals.lines)));
         let mut written = rows.rows();
@@ -162,18 +162,18 @@ fn decide_all(plan: &Plan, of_pages: &PageSettings, records: &[Record]) -> Resul
 }
 
 /// Counts of verdicts and permissions.
-struct Counted {
+struct PageCounts {
     totals: Totals,
     /// Of the current batch.
     answers: Answers,
     uses: Uses,
 }
 
-impl Counted {
-    fn new(table: &RightsTable) -> Counted {
+impl PageCounts {
+    fn new(table: &RightsTable) -> PageCounts {
         let agents = table.agents().len();
         let answers = Answers { tally: vec![[0; VERDICTS.len()]; agents], ..Answers::default() };
-        Counted { totals: Totals::new(Table::of_archive()), answers, uses: Uses::default() }
+        PageCounts { totals: Totals::new(Table::of_archive()), answers, uses: Uses::default() }
     }
 
     fn add(&mut self, decided: &PageRights, table: &RightsTable) {

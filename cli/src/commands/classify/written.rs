@@ -57,7 +57,7 @@ pub struct WrittenOptions {
     /// go to the same format with the same columns. With several agents, their verdict any-of counts. A header in URLS
     /// is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header", "usage", "purpose"])]
-    only: Option<Only>,
+    only: Option<SelectedVerdict>,
     /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
     ///
     /// The files of a list appear together, when the last one is complete. --resume keeps all of them or none.
@@ -67,7 +67,7 @@ pub struct WrittenOptions {
 
 /// A verdict that `--only` selects.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Only {
+enum SelectedVerdict {
     /// The rules allow it
     Allow,
     /// The rules disallow it
@@ -76,12 +76,12 @@ enum Only {
     Unknown,
 }
 
-impl Only {
+impl SelectedVerdict {
     fn verdict(self) -> Verdict {
         match self {
-            Only::Allow => Verdict::Allow,
-            Only::Disallow => Verdict::Disallow,
-            Only::Unknown => Verdict::Unknown,
+            SelectedVerdict::Allow => Verdict::Allow,
+            SelectedVerdict::Disallow => Verdict::Disallow,
+            SelectedVerdict::Unknown => Verdict::Unknown,
         }
     }
 }
@@ -157,7 +157,7 @@ impl Written {
             header: options.header,
             add_columns: options.add_columns,
             kept: options.keep_columns,
-            only: options.only.map(Only::verdict),
+            only: options.only.map(SelectedVerdict::verdict),
             rows_per_file: options.rows_per_file,
             replaced: VERDICTS.map(|verdict| match verdict {
                 Verdict::Unknown => unknown.unwrap_or(verdict),

@@ -2,7 +2,7 @@
 
 use reptile::urls::OriginRef;
 
-use super::keys::Key;
+use super::keys::OriginKey;
 use super::sites::{Agreement, ORIGINS};
 use crate::error::Failure;
 use reptile::summary::{Access, Summary, UsageAccess};
@@ -12,7 +12,7 @@ use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows, SUMMARY_COLUMNS};
 /// How rows are written.
 pub struct RowWriter {
     format: RowFormat,
-    keys: Vec<Key>,
+    keys: Vec<OriginKey>,
 }
 
 impl RowWriter {
@@ -20,7 +20,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// Returns an error if two columns have the same name.
-    pub fn of_origins(format: Format, keys: Vec<Key>, uses: &Uses) -> Result<RowWriter, Failure> {
+    pub fn of_origins(format: Format, keys: Vec<OriginKey>, uses: &Uses) -> Result<RowWriter, Failure> {
         let others: Vec<&str> =
             keys.iter().map(|key| key.name()).chain(SUMMARY_COLUMNS.map(|(name, _)| name)).collect();
         for (at, name) in uses.names().enumerate() {
@@ -32,13 +32,13 @@ impl RowWriter {
     }
 
     /// Returns a row for each site and agent.
-    pub fn of_sites(format: Format, keys: Vec<Key>) -> RowWriter {
+    pub fn of_sites(format: Format, keys: Vec<OriginKey>) -> RowWriter {
         let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
         let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
         RowWriter::new(format, keys, columns)
     }
 
-    fn new<'n>(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'n str, Kind)>) -> RowWriter {
+    fn new<'n>(format: Format, keys: Vec<OriginKey>, columns: impl IntoIterator<Item = (&'n str, Kind)>) -> RowWriter {
         let of_keys = keys.iter().map(|key| (key.name().to_owned(), Kind::Text));
         let columns = of_keys.chain(columns.into_iter().map(|(name, kind)| (name.to_owned(), kind))).collect();
         RowWriter { format: RowFormat::new(format, columns), keys }

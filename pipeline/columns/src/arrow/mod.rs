@@ -36,7 +36,7 @@ use crate::arrays;
 use crate::by_row::{NamedRow, Times};
 use crate::column::{Column, Layout};
 use crate::data::{ColumnData, columns_of};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, RowReasons};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
 use crate::usage::UsageColumns;
@@ -257,7 +257,7 @@ impl ArrayDecider {
             let mut explained = ExplainedRow::default();
             for row in &rows {
                 self.decider.explain_row(row, None, &mut explained)?;
-                let (verdicts, why) = (&explained.verdicts[..], Why::Explained(&explained.explained));
+                let (verdicts, why) = (&explained.verdicts[..], RowReasons::Explained(&explained.explained));
                 let decided = DecidedRow { url: row.url, verdicts, crawler: None, why };
                 for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
                     self.decider.write_cell(cell, &decided, &mut column.cells());

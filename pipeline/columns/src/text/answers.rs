@@ -3,7 +3,7 @@
 use reptile_records::lines::MAX_LINE_BYTES;
 use reptile_records::tables::{Fault, Row};
 
-use crate::by_row::Counted;
+use crate::by_row::CrawlerCounts;
 use crate::text::line::Line;
 use crate::text::rows::Rows;
 use crate::text::tops::Tops;
@@ -31,7 +31,7 @@ pub struct Answers {
     /// The invalid rows, if requested.
     pub rejected: Rejected,
     /// The verdict counts for each crawler that rows name.
-    pub crawlers: Vec<Counted>,
+    pub crawlers: Vec<CrawlerCounts>,
     /// Number of rows that name no crawler, if rows name crawlers.
     pub unnamed: u64,
 }

@@ -8,10 +8,10 @@ use super::format::{Format, TextCell};
 use super::line::Line;
 use super::pieces::{Fixed, Text};
 use crate::column::{Cell, Column, VERDICTS, over_all};
-use crate::decide::{DecidedRow, Decider, Why};
+use crate::decide::{DecidedRow, Decider, RowReasons};
 
 /// Facts for cells that are the same in every row with the same verdict.
-const NO_TIME: Why<'_> = Why::Verdict { fetched_at: None, preferences: &[] };
+const NO_TIME: RowReasons<'_> = RowReasons::Verdict { fetched_at: None, preferences: &[] };
 
 /// The text around cells, and prepared cells.
 pub(crate) struct CellTexts {
@@ -137,7 +137,7 @@ impl CellTexts {
             return;
         }
         buffer.clear();
-        let row = DecidedRow { url: b"", verdicts, crawler, why: Why::Verdict { fetched_at, preferences: &[] } };
+        let row = DecidedRow { url: b"", verdicts, crawler, why: RowReasons::Verdict { fetched_at, preferences: &[] } };
         let leads = self.leads.iter().skip(usize::from(self.has_url));
         for (&column, lead) in layout.once.iter().zip(leads) {
             buffer.extend_from_slice(lead);

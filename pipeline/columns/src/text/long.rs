@@ -10,7 +10,7 @@ use super::format::{Format, safe_cells};
 use super::rows::Rows;
 use super::{Answers, TableDecider, push_row};
 use crate::column::Cell;
-use crate::decide::{DecidedRow, ExplainedOrReason, Why};
+use crate::decide::{DecidedRow, ExplainedOrReason, RowReasons};
 
 /// The reason for a row that is not a URL, as [`reptile::Reason::NoUrl`] shows it.
 const NO_URL: &str = "no URL";
@@ -107,7 +107,7 @@ impl TableDecider {
         let verdicts = vec![Verdict::Invalid; crawlers];
         let explained: Vec<ExplainedOrReason> = (0..crawlers).map(|_| Err(NO_URL)).collect();
         let crawler = self.decider.is_by_row().then_some("");
-        write(&DecidedRow { url: b"", verdicts: &verdicts, crawler, why: Why::Explained(&explained) });
+        write(&DecidedRow { url: b"", verdicts: &verdicts, crawler, why: RowReasons::Explained(&explained) });
     }
 
     /// Appends part of an input row. Unreadable JSON rows are omitted.

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 
 use crate::by_row::{Session, Times};
 use crate::column::{Column, over_all};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, RowReasons};
 use crate::error::ErrorKind;
 use crate::scope::Scope;
 use cells::CellTexts;
@@ -376,7 +376,7 @@ impl TableDecider {
             answers.stand_ins += u64::from(explained.has_stand_in());
             let verdicts = &explained.verdicts;
             let crawler = session.as_deref().map(|session| session.agents(place).0);
-            let why = Why::Explained(&explained.explained);
+            let why = RowReasons::Explained(&explained.explained);
             let decided = DecidedRow { url: row.url(), verdicts, crawler, why };
             match &mut answers.rows {
                 Rows::Text(text) => {

@@ -46,7 +46,7 @@ use super::kept::KeptRows;
 use super::{MessageResult, Reader, RecordBatches};
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
-use crate::tables::address::{COMMON_CRAWL, PART_COUNT, Parts, complete};
+use crate::tables::address::{COMMON_CRAWL, PART_COUNT, UrlCells, complete};
 use crate::tables::named::NamedColumns;
 use crate::tables::open::{Opening, URL_OPTION};
 use crate::tables::{self, Fault, MAX_CELLS, Row, Wanted};
@@ -103,7 +103,7 @@ pub(crate) enum Url {
     /// The URL parts' column indexes.
     Split([Option<usize>; SPLIT.len()]),
     /// The first columns, which the user has named as the URL's parts.
-    Parts(Parts),
+    Parts(UrlCells),
 }
 
 impl Rows {

@@ -49,7 +49,7 @@ use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, trimmed_url, without_lf, without_line_end};
 use super::time::Zone;
-use address::Parts;
+use address::UrlCells;
 use cdx::Cdx;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, UnclearCell, count_cells, plain_cells};
@@ -160,7 +160,7 @@ enum Assembly {
     /// The first cell is the URL, which gets this scheme if it lacks one.
     Completed(&'static str),
     /// The first cells are parts of the URL.
-    Parts(Parts),
+    Parts(UrlCells),
     /// The cells are the fields of a request.
     Request(JsonLog),
 }

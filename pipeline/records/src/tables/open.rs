@@ -24,7 +24,7 @@ use std::io::{Chain, Cursor, ErrorKind, Read};
 
 use bumpalo::Bump;
 
-use super::address::{HOST, PartNames, Parts, complete};
+use super::address::{HOST, PartNames, UrlCells, complete};
 use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::columns::{Candidate, Choice, Search};
@@ -141,7 +141,7 @@ impl Opening {
     ///
     /// # Errors
     /// Returns an error if there is no column for the host, or no scheme.
-    pub(crate) fn parts(&self) -> MessageResult<Parts> {
+    pub(crate) fn parts(&self) -> MessageResult<UrlCells> {
         let mut count = 0;
         let places = self.parts.each_ref().map(|name| {
             name.as_ref()?;
@@ -156,7 +156,7 @@ impl Opening {
                 "the URLs have no scheme: begin with its column, {scheme}://, or with https://, or give --scheme";
             return Err(format!("{URL_OPTION}: {message}"));
         }
-        Ok(Parts { places, scheme: self.scheme })
+        Ok(UrlCells { places, scheme: self.scheme })
     }
 
     /// Returns the table with the rule that makes URLs from its cells.
