@@ -11,7 +11,7 @@ use reptile::{Dialect, Profile, Scheme, Verdict, capture, dialects};
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
 
-use reptile_columns::{Column, Format, Scope};
+use reptile_columns::{AnswerFormat, Column, Scope};
 use reptile_records::ReadOptions;
 use reptile_records::pages::{CrawlerNames, JoinedPages};
 use reptile_records::place::Place;
@@ -482,13 +482,17 @@ const TABLE_FORMATS: [(&str, tables::Format); 12] = [
 ];
 
 /// The formats of answers.
-const ANSWER_FORMATS: [Choice<Format>; 6] = [
-    ("tsv", Format::Tsv, "Cells separated by tabs"),
-    ("csv", Format::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
-    ("jsonl", Format::Jsonl, "A JSON object on each line"),
-    ("parquet", Format::Parquet, "A Parquet file with texts, numbers, times and lists, and nulls for missing values"),
-    ("arrow", Format::Arrow, "An Arrow IPC file (Feather version 2), with columns as in Parquet"),
-    ("arrow-stream", Format::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
+const ANSWER_FORMATS: [Choice<AnswerFormat>; 6] = [
+    ("tsv", AnswerFormat::Tsv, "Cells separated by tabs"),
+    ("csv", AnswerFormat::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
+    ("jsonl", AnswerFormat::Jsonl, "A JSON object on each line"),
+    (
+        "parquet",
+        AnswerFormat::Parquet,
+        "A Parquet file with texts, numbers, times and lists, and nulls for missing values",
+    ),
+    ("arrow", AnswerFormat::Arrow, "An Arrow IPC file (Feather version 2), with columns as in Parquet"),
+    ("arrow-stream", AnswerFormat::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
 ];
 
 /// The columns of answers.
@@ -585,7 +589,7 @@ pub fn table_format(name: &str) -> Option<tables::Format> {
 }
 
 /// Returns a parser for the format of answers.
-pub fn answer_formats() -> impl TypedValueParser<Value = Format> {
+pub fn answer_formats() -> impl TypedValueParser<Value = AnswerFormat> {
     choices(&ANSWER_FORMATS)
 }
 

@@ -1,7 +1,7 @@
 //! A list's rows in one output, or in numbered parts of at most N rows (`--rows-per-file`).
 
 use memchr::{memchr, memchr_iter};
-use reptile_columns::{ColumnData, Rows};
+use reptile_columns::{AnswerRows, ColumnData};
 
 use super::file::Complete;
 use super::sink::Sink;
@@ -42,7 +42,7 @@ impl RowSink {
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if there are more than [`MAX_LIST_PARTS`] parts.
-    pub fn write(&mut self, rows: &Rows) -> Result<()> {
+    pub fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match self {
             RowSink::One(sink) => sink.write(rows),
             RowSink::Parts(parts) => parts.write(rows),
@@ -90,15 +90,15 @@ pub struct OutputParts {
 }
 
 impl OutputParts {
-    fn write(&mut self, rows: &Rows) -> Result<()> {
+    fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match rows {
-            Rows::Text(text) if self.header.is_none() => {
+            AnswerRows::Text(text) if self.header.is_none() => {
                 self.header = Some(text.as_bytes().to_vec());
                 self.current.write(rows)
             }
-            Rows::Text(text) => self.write_text(text.as_bytes()),
-            Rows::Columns(columns) => self.write_columns(columns),
-            Rows::Selected(_) => Err(Failure::new("internal error: kept columns in parts; please report it")),
+            AnswerRows::Text(text) => self.write_text(text.as_bytes()),
+            AnswerRows::Columns(columns) => self.write_columns(columns),
+            AnswerRows::Selected(_) => Err(Failure::new("internal error: kept columns in parts; please report it")),
         }
     }
 
@@ -108,7 +108,7 @@ impl OutputParts {
             let end = memchr(b'\n', rest).map(|end| end + 1);
             self.in_row = end.is_none();
             let (row, after) = rest.split_at(end.unwrap_or(rest.len()));
-            self.current.write(&Rows::of_text(row))?;
+            self.current.write(&AnswerRows::of_text(row))?;
             rest = after;
         }
         while !rest.is_empty() {
@@ -118,7 +118,7 @@ impl OutputParts {
             let (rows, after) = rest.split_at(end.unwrap_or(rest.len()));
             self.in_row = !rows.ends_with(b"\n");
             self.left -= memchr_iter(b'\n', rows).count() as u64 + u64::from(self.in_row);
-            self.current.write(&Rows::of_text(rows))?;
+            self.current.write(&AnswerRows::of_text(rows))?;
             rest = after;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl OutputParts {
             self.make_room()?;
             let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(count - start);
             let part = columns.iter().map(|column| column.slice(start..start + fits)).collect();
-            self.current.write(&Rows::Columns(part))?;
+            self.current.write(&AnswerRows::Columns(part))?;
             self.left -= fits as u64;
             start += fits;
         }
@@ -150,7 +150,7 @@ impl OutputParts {
         self.full.push(full);
         self.left = self.rows;
         match &self.header {
-            Some(header) if !header.is_empty() => self.current.write(&Rows::of_text(header)),
+            Some(header) if !header.is_empty() => self.current.write(&AnswerRows::of_text(header)),
             _ => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::bodies::{Fault, decompress_and_detect, read_sized};
 use crate::captures::names::TableKind;
 use crate::csv_captures::TAB;
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::hosts::Naming;
 use crate::open::Input;
 use crate::options::{Captures, InputOptions, ReadOptions};
@@ -182,7 +182,9 @@ fn read(
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
-        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => {
+            Err(input.refused(ExpectedInput::Captures))
+        }
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = origins_of_host(host, naming)?;
@@ -208,7 +210,7 @@ fn read(
             }),
         },
         (Content::Empty, None) => Ok(()),
-        (_, None) => Err(input.refused(Wanted::Captures)),
+        (_, None) => Err(input.refused(ExpectedInput::Captures)),
     };
     read.map(|()| false)
 }

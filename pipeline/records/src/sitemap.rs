@@ -34,7 +34,7 @@ use quick_xml::reader::Reader;
 use reptile::limits::MAX_URL_BYTES;
 use reptile::shapes::Shapes;
 
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
 use crate::open::Input;
 use crate::place::Place;
@@ -65,14 +65,14 @@ pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
         }
         // A comment may begin XML and a web page.
         Content::Xml | Content::Html => {
-            let (refused, is_page) = (input.refused(Wanted::Sitemap), input.content == Content::Html);
+            let (refused, is_page) = (input.refused(ExpectedInput::Sitemap), input.content == Content::Html);
             of_xml(input.into_source(), is_page, &mut urls).map_err(|fault| match fault {
                 XmlFault::WebPage => refused,
                 XmlFault::Unreadable(error) => Error::io(&name, error),
                 XmlFault::Malformed(line, text) => Error::at(&name, format!("line {line}: {text}")),
             })?;
         }
-        _ => return Err(input.refused(Wanted::Sitemap)),
+        _ => return Err(input.refused(ExpectedInput::Sitemap)),
     }
     Ok(urls.skipped)
 }
@@ -279,7 +279,7 @@ impl Xml {
 ///
 /// Reading fails with the errors of [`each_url`], without the input's name.
 pub(crate) fn lines_of(input: Input) -> impl Read + Send {
-    let text = input.refused(Wanted::Sitemap).to_string();
+    let text = input.refused(ExpectedInput::Sitemap).to_string();
     Lines { xml: Xml::new(input.into_source(), false), refused: text, ready: Vec::new(), at: 0, has_more: true }
 }
 

@@ -21,7 +21,7 @@ use crate::sets::single::one;
 use expected::Checker;
 use prove::OutcomeFormat;
 use reptile_records::Inputs;
-use reptile_records::detect::Wanted;
+use reptile_records::detect::ExpectedInput;
 use reptile_records::lists;
 use reptile_records::open::Input;
 use reptile_records::place::Place;
@@ -139,7 +139,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let one_for_all = !robots.is_collection();
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let profile = Profile::of_dialect(dialect);
-    let robots = if one_for_all { one(robots, Wanted::Robots, profile)? } else { robots };
+    let robots = if one_for_all { one(robots, ExpectedInput::Robots, profile)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }

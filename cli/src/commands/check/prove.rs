@@ -20,7 +20,7 @@ use crate::outputs::summary::grouped;
 use crate::outputs::terminal::tell;
 use crate::sets::single::one;
 use crate::url_list::{command_line, refuse_url_list};
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, ExpectedInput};
 use reptile_records::open::{Input, read_input};
 use reptile_records::place::Place;
 use reptile_records::text::{pasteable, printable};
@@ -100,9 +100,9 @@ fn read_robots(args: &Args, list: &Place, dialect: &Dialect) -> Result<Robots> {
     let path = &args.input;
     let input = Input::open(path)?;
     if input.is_collection() {
-        return Err(input.refused(Wanted::Robots).into());
+        return Err(input.refused(ExpectedInput::Robots).into());
     }
-    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
+    let body = read_input(one(input, ExpectedInput::Robots, Profile::of_dialect(dialect))?)?;
     let expected = || format!("expected `{}`", command("robots.txt", &list.display().to_string()));
     refuse_url_list(path, &body, expected)?;
     if Assertions::parse(&body).is_ok() {

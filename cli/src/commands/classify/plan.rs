@@ -8,7 +8,7 @@ use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::quotes::Escape;
-use reptile_records::tables::{Delimiter, Format, Wanted};
+use reptile_records::tables::{ColumnOption, Delimiter, Format};
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::trees::NamedFile;
 
@@ -245,9 +245,9 @@ impl Plan {
     }
 
     /// Returns the columns to read: URLs, then times and crawlers if requested.
-    fn wanted(&self) -> Vec<Wanted> {
-        let named = |option, name: &String| Wanted { option, name: Some(name.clone()) };
-        let url = Wanted { option: URL_OPTION, name: self.url.whole.clone() };
+    fn wanted(&self) -> Vec<ColumnOption> {
+        let named = |option, name: &String| ColumnOption { option, name: Some(name.clone()) };
+        let url = ColumnOption { option: URL_OPTION, name: self.url.whole.clone() };
         let crawler = match &self.crawlers {
             CrawlerNames::OfRows { column, .. } => Some(named("--agent", column)),
             CrawlerNames::Given(_) => None,

@@ -34,7 +34,7 @@ use crate::sets::agents::agents_of;
 use crate::sets::report::Report;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use keys::OriginKey;
-use reptile_columns::{Format, Rows};
+use reptile_columns::{AnswerFormat, AnswerRows};
 use reptile_records::place::Place;
 use reptile_records::text::printable;
 use rows::RowWriter;
@@ -109,7 +109,7 @@ pub struct Args {
     by_site: bool,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
-    format: Option<Format>,
+    format: Option<AnswerFormat>,
     /// Write the column names as the first line
     #[arg(long)]
     header: bool,
@@ -142,7 +142,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     }
     let format = chosen_format(args.output.as_ref(), args.format)?.unwrap_or_default();
     let keys = keys(args)?;
-    if args.header && format == Format::Jsonl {
+    if args.header && format == AnswerFormat::Jsonl {
         return Err(Failure::new("--header: JSON Lines already have column names in each row"));
     }
     if args.header && format.is_columnar() {
@@ -174,7 +174,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         note_without_times(&args.set, set.reading().at, "");
     }
     if args.header {
-        sink.write(&Rows::of_text(&rows.format().header()))?;
+        sink.write(&AnswerRows::of_text(&rows.format().header()))?;
     }
     let mut summarizer = Summarizer {
         set: &set,

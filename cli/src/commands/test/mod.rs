@@ -44,7 +44,7 @@ use crate::sets::agents::{agents_for, agents_under};
 use crate::sets::single::{ONE_ORIGIN, compile_capture, one};
 use crate::url_list::{command_line, each_url, fault, is_robots, refuse_url_list, typed_urls};
 use letter_case::LowerCase;
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, ExpectedInput};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
 use reptile_records::place::Place;
@@ -204,7 +204,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
         return Ok(read_input(input)?);
     }
     let dialect = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
-    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
+    let body = read_input(one(input, ExpectedInput::Robots, Profile::of_dialect(dialect))?)?;
     let swapped = || {
         let robots = args.urls.iter().find(|url| is_robots(&Place::from(&***url)));
         let robots = robots.map_or(Place::from("ROBOTS.TXT"), |url| Place::from(&**url));

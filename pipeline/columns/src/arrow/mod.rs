@@ -6,10 +6,10 @@
 //!
 //! use arrow_array::{ArrayRef, StringArray};
 //! use reptile::{Dialect, Robots};
-//! use reptile_columns::{Column, Source, arrow::ArrayDecider};
+//! use reptile_columns::{Column, SetOrRobots, arrow::ArrayDecider};
 //!
 //! let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
-//! let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+//! let agents = SetOrRobots::Robots(robots).agents(&["GPTBot"], false)?;
 //! let urls: ArrayRef = Arc::new(StringArray::from(vec!["https://example.com/private/notes"]));
 //! let verdicts = ArrayDecider::new(agents, &[Column::Verdict, Column::Line])?.decide(&urls)?;
 //! assert_eq!(verdicts.schema().field(1).name(), "GPTBot:line");
@@ -100,10 +100,10 @@ impl ArrayDecider {
     ///
     /// use arrow_array::{ArrayRef, StringArray, cast::AsArray};
     /// use reptile::{Dialect, Robots};
-    /// use reptile_columns::{Source, UsageOptions, arrow::ArrayDecider};
+    /// use reptile_columns::{SetOrRobots, UsageOptions, arrow::ArrayDecider};
     ///
     /// let robots = Robots::parse("user-agent: *\ncontent-usage: train-ai=n\n", Dialect::google())?;
-    /// let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+    /// let agents = SetOrRobots::Robots(robots).agents(&["GPTBot"], false)?;
     /// let options = UsageOptions { uses: vec!["train-ai".into()], ..UsageOptions::default() };
     /// let urls: ArrayRef = Arc::new(StringArray::from(vec![Some("https://example.com/"), None]));
     /// let found = ArrayDecider::with_usage(agents, &[], options.columns()?.as_ref())?.decide(&urls)?;

@@ -5,7 +5,7 @@ use reptile_records::tables::{Fault, Row};
 
 use crate::by_row::CrawlerCounts;
 use crate::text::line::Line;
-use crate::text::rows::Rows;
+use crate::text::rows::AnswerRows;
 use crate::text::tops::Tops;
 
 /// Each agent's verdict counts, in the verdicts' numeric order. The combined verdict's counts come last, if requested.
@@ -15,7 +15,7 @@ pub type Tally = Vec<[u64; 4]>;
 #[derive(Default)]
 pub struct Answers {
     /// The output rows.
-    pub rows: Rows,
+    pub rows: AnswerRows,
     /// Number of output rows.
     pub lines: u64,
     /// The verdict counts.
@@ -93,7 +93,7 @@ impl Answers {
     /// Creates answers that consist of a header line.
     #[must_use]
     pub fn of_header(header: &[u8]) -> Answers {
-        Answers { rows: Rows::of_text(header), ..Answers::default() }
+        Answers { rows: AnswerRows::of_text(header), ..Answers::default() }
     }
 
     /// Empties the buffers and resets the counts for `agents` agents.

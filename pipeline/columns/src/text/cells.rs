@@ -4,7 +4,7 @@ use reptile::Verdict;
 use reptile::capture::Time;
 
 use super::answers::Tally;
-use super::format::{Format, TextCell};
+use super::format::{AnswerFormat, TextCell};
 use super::line::Line;
 use super::pieces::{Fixed, Text};
 use crate::column::{Cell, Column, VERDICTS, over_all};
@@ -15,7 +15,7 @@ const NO_TIME: RowReasons<'_> = RowReasons::Verdict { fetched_at: None, preferen
 
 /// The text around cells, and prepared cells.
 pub(crate) struct CellTexts {
-    format: Format,
+    format: AnswerFormat,
     /// The text before each cell.
     pub(crate) leads: Vec<Vec<u8>>,
     /// The text after the last cell: the row's end, or the separator before the input row.
@@ -40,10 +40,10 @@ pub(crate) struct CellTexts {
 
 impl CellTexts {
     /// Prepares the cells of a decider's rows.
-    pub(crate) fn new(decider: &Decider, format: Format, has_row: bool, words: [String; 4]) -> CellTexts {
+    pub(crate) fn new(decider: &Decider, format: AnswerFormat, has_row: bool, words: [String; 4]) -> CellTexts {
         let layout = decider.layout();
         let end = match (has_row, format) {
-            (true, Format::Jsonl) => Vec::new(),
+            (true, AnswerFormat::Jsonl) => Vec::new(),
             (true, _) => vec![format.separator()],
             (false, _) => format.row_end().to_vec(),
         };

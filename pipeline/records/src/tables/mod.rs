@@ -68,7 +68,7 @@ pub(crate) use row::MAX_RAW_CELLS;
 pub use csv::COMMA;
 pub use delimiter::Delimiter;
 pub use guess::hint;
-pub use row::{Cells, Fault, MAX_CELLS, Wanted};
+pub use row::{Cells, ColumnOption, Fault, MAX_CELLS};
 
 /// The metadata key under which an output says how it was made. An output never keeps its input's entry.
 pub const LINEAGE_KEY: &str = "reptile";

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use super::format::LogFormat;
 use super::random::Random;
 use super::shape::{FirstLines, Site};
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 
 /// Number of rows in each log. `FORGED_ROWS` sets another number.
 const ROWS: usize = 2_000;
@@ -258,7 +258,7 @@ fn no_row_gets_another_url() {
         let lines: Vec<String> = rows.iter().map(|row| written(case, row)).collect();
         let format = case.format.map(|format| LogFormat::parse(format).unwrap());
         let site = Site::of_options(case.host, &[]).unwrap();
-        let wanted = [Wanted { option: "--url", name: None }];
+        let wanted = [ColumnOption { option: "--url", name: None }];
         let first = FirstLines::of(lines.iter().map(|line| line.as_bytes()), format.as_ref());
         let (log, _) = first.log(&site, format.as_ref(), &wanted).unwrap();
         let mut invalid = 0;

@@ -13,7 +13,7 @@ use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
 use crate::shown::shown;
 use crate::tables::json::{Fields, steps};
 use crate::tables::log::shape::Site;
-use crate::tables::{Cells, Fault, Wanted};
+use crate::tables::{Cells, ColumnOption, Fault};
 
 /// The path to a field.
 type FieldPath = &'static [&'static str];
@@ -247,7 +247,7 @@ impl JsonShape {
     ///
     /// # Errors
     /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
-    pub fn columns(&self, site: &Site, wanted: &[Wanted]) -> Result<(Fields, JsonLog, Vec<String>), String> {
+    pub fn columns(&self, site: &Site, wanted: &[ColumnOption]) -> Result<(Fields, JsonLog, Vec<String>), String> {
         let (cells, log, names) = self.cells(site, wanted)?;
         Ok((Fields::of_cells(cells), log, names))
     }
@@ -274,7 +274,11 @@ impl JsonShape {
     ///
     /// # Errors
     /// Returns the errors of [`JsonShape::columns`].
-    pub(super) fn cells(&self, site: &Site, wanted: &[Wanted]) -> Result<(FieldCells, JsonLog, Vec<String>), String> {
+    pub(super) fn cells(
+        &self,
+        site: &Site,
+        wanted: &[ColumnOption],
+    ) -> Result<(FieldCells, JsonLog, Vec<String>), String> {
         let known = self.known;
         let is_proxy = known.hosts.is_empty();
         let host = self.host.filter(|(_, chosen)| *chosen == Chosen::ByServer || site.host.is_none());
@@ -300,7 +304,7 @@ impl JsonShape {
         let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy };
         let mut log = JsonLog { origin, is_line, dated: None, agent: None, escapes: known.escapes };
         let mut names = vec![format!("the requests, as {} writes them", known.name)];
-        for (place, Wanted { option, name }) in wanted.iter().enumerate().skip(1) {
+        for (place, ColumnOption { option, name }) in wanted.iter().enumerate().skip(1) {
             let cell = REQUEST_CELLS + place - 1;
             let name = name.as_deref().unwrap_or_default();
             match &*name.to_ascii_lowercase().replace('-', "_") {
@@ -427,8 +431,8 @@ mod tests {
     /// Returns the program, and the URL, time and user agent of a line.
     fn read(line: &str, site: &Site) -> (&'static str, Result<(), Fault>, [Option<String>; 3]) {
         let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
-        let named = |name: &str| Wanted { option: "--x", name: Some(name.into()) };
-        let wanted = [Wanted { option: "--url", name: None }, named("time"), named("user-agent")];
+        let named = |name: &str| ColumnOption { option: "--x", name: Some(name.into()) };
+        let wanted = [ColumnOption { option: "--url", name: None }, named("time"), named("user-agent")];
         let (fields, log, _) = shape.columns(site, &wanted).unwrap();
         let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
         assert!(fields.read(line.as_bytes(), &arena, &mut raw).is_ok());
@@ -562,7 +566,7 @@ mod tests {
             let line = format!("{start}{time},\"EdgeStartTimestamp\":1}}");
             for (site, expected) in [(&Site::default(), alone), (&of_user, with_host)] {
                 let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
-                let wanted = [Wanted { option: "--url", name: None }];
+                let wanted = [ColumnOption { option: "--url", name: None }];
                 let found = match shape.columns(site, &wanted) {
                     Err(message) => {
                         assert!(message.contains("--host") && message.contains("--input-format"), "{message}");
@@ -596,7 +600,7 @@ mod tests {
         assert!(of(&[&start[..], &[forged]].concat()).is_ok());
 
         let shape = of(&[host]).unwrap().unwrap();
-        let wanted = [Wanted { option: "--url", name: None }];
+        let wanted = [ColumnOption { option: "--url", name: None }];
         let (fields, ..) = shape.columns(&Site::default(), &wanted).unwrap();
         for (line, expected) in [
             (host, None),

@@ -7,7 +7,7 @@ use memchr::memchr;
 use super::W3c;
 use crate::lines::{lines, without_line_end};
 use crate::shown::shown;
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 use crate::tables::address::{HOST, PartNames};
 use crate::tables::log::json::{CLOUDFRONT, IIS, JsonLog, JsonShape, REQUEST_CELLS};
 use crate::tables::log::shape::Site;
@@ -66,7 +66,7 @@ impl<'l> Names<'l> {
     pub fn columns(
         &self,
         site: &Site,
-        wanted: &[Wanted],
+        wanted: &[ColumnOption],
         parts: &PartNames,
     ) -> Result<(Arc<W3c>, JsonLog, Vec<String>), String> {
         let is_split = parts[HOST].is_some();
