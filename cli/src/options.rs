@@ -11,7 +11,7 @@ use reptile::{Dialect, Profile, Scheme, Verdict, capture, dialects};
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
 
-use reptile_columns::{Column, Format, Scope};
+use reptile_columns::{AnswerFormat, Column, Scope};
 use reptile_records::ReadOptions;
 use reptile_records::pages::{CrawlerNames, JoinedPages};
 use reptile_records::place::Place;
@@ -200,7 +200,7 @@ pub struct PurposeOptions {
 
 /// What `--treat` replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Treated {
+enum TreatedAnswer {
     Unknown,
     Invalid,
     UnknownUsage,
@@ -209,7 +209,7 @@ enum Treated {
 /// A verdict that replaces what the rules leave open.
 #[derive(Clone, Copy, Debug)]
 struct Treatment {
-    what: Treated,
+    what: TreatedAnswer,
     verdict: Verdict,
 }
 
@@ -219,15 +219,15 @@ impl Treatment {
         let expected = "expected unknown, invalid or unknown-usage, then = and allow or disallow";
         let (what, verdict) = text.split_once('=').ok_or(expected)?;
         let what = match what {
-            "unknown" => Treated::Unknown,
-            "invalid" => Treated::Invalid,
-            "unknown-usage" => Treated::UnknownUsage,
+            "unknown" => TreatedAnswer::Unknown,
+            "invalid" => TreatedAnswer::Invalid,
+            "unknown-usage" => TreatedAnswer::UnknownUsage,
             _ => return Err(expected.into()),
         };
         let verdict = match verdict {
             "allow" => Verdict::Allow,
             "disallow" => Verdict::Disallow,
-            "unknown" if what == Treated::UnknownUsage => Verdict::Unknown,
+            "unknown" if what == TreatedAnswer::UnknownUsage => Verdict::Unknown,
             _ => return Err(expected.into()),
         };
         Ok(Treatment { what, verdict })
@@ -240,7 +240,7 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if only one of them is given, or if `--treat` says the same thing twice.
     pub fn given(&self) -> Result<Option<(&str, UnknownUsage)>> {
-        let unknown = self.treated(Treated::UnknownUsage)?;
+        let unknown = self.treated(TreatedAnswer::UnknownUsage)?;
         match (self.purpose.as_deref(), unknown) {
             (Some(purpose), Some(Verdict::Allow)) => Ok(Some((purpose.trim(), UnknownUsage::Allow))),
             (Some(purpose), Some(Verdict::Disallow)) => Ok(Some((purpose.trim(), UnknownUsage::Disallow))),
@@ -258,7 +258,7 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if it is given twice.
     pub fn unknown(&self) -> Result<Option<Verdict>> {
-        self.treated(Treated::Unknown)
+        self.treated(TreatedAnswer::Unknown)
     }
 
     /// Returns the verdict to use for `invalid`, if it is given.
@@ -266,10 +266,10 @@ impl PurposeOptions {
     /// # Errors
     /// Returns an error if it is given twice.
     pub fn invalid(&self) -> Result<Option<Verdict>> {
-        self.treated(Treated::Invalid)
+        self.treated(TreatedAnswer::Invalid)
     }
 
-    fn treated(&self, what: Treated) -> Result<Option<Verdict>> {
+    fn treated(&self, what: TreatedAnswer) -> Result<Option<Verdict>> {
         let mut verdicts = self.treat.iter().filter(|treatment| treatment.what == what).map(|given| given.verdict);
         match (verdicts.next(), verdicts.next()) {
             (verdict, None) => Ok(verdict),
@@ -482,13 +482,17 @@ const TABLE_FORMATS: [(&str, tables::Format); 12] = [
 ];
 
 /// The formats of answers.
-const ANSWER_FORMATS: [Choice<Format>; 6] = [
-    ("tsv", Format::Tsv, "Cells separated by tabs"),
-    ("csv", Format::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
-    ("jsonl", Format::Jsonl, "A JSON object on each line"),
-    ("parquet", Format::Parquet, "A Parquet file with texts, numbers, times and lists, and nulls for missing values"),
-    ("arrow", Format::Arrow, "An Arrow IPC file (Feather version 2), with columns as in Parquet"),
-    ("arrow-stream", Format::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
+const ANSWER_FORMATS: [Choice<AnswerFormat>; 6] = [
+    ("tsv", AnswerFormat::Tsv, "Cells separated by tabs"),
+    ("csv", AnswerFormat::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
+    ("jsonl", AnswerFormat::Jsonl, "A JSON object on each line"),
+    (
+        "parquet",
+        AnswerFormat::Parquet,
+        "A Parquet file with texts, numbers, times and lists, and nulls for missing values",
+    ),
+    ("arrow", AnswerFormat::Arrow, "An Arrow IPC file (Feather version 2), with columns as in Parquet"),
+    ("arrow-stream", AnswerFormat::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
 ];
 
 /// The columns of answers.
@@ -585,7 +589,7 @@ pub fn table_format(name: &str) -> Option<tables::Format> {
 }
 
 /// Returns a parser for the format of answers.
-pub fn answer_formats() -> impl TypedValueParser<Value = Format> {
+pub fn answer_formats() -> impl TypedValueParser<Value = AnswerFormat> {
     choices(&ANSWER_FORMATS)
 }
 

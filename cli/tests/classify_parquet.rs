@@ -283,9 +283,10 @@ fn invalid_files_and_columns_are_reported() {
 /// The split columns of Common Crawl's index give the same verdicts as the full URLs.
 #[test]
 fn split_columns_equal_the_joined_url() {
-    type Parts = (Option<&'static str>, Option<&'static str>, Option<i32>, Option<&'static str>, Option<&'static str>);
+    type UrlCells =
+        (Option<&'static str>, Option<&'static str>, Option<i32>, Option<&'static str>, Option<&'static str>);
     let folder = Folder::with_set();
-    let rows: [(Parts, &str); 19] = [
+    let rows: [(UrlCells, &str); 19] = [
         ((Some("http"), Some("a.example"), None, Some("/private"), None), "http://a.example/private"),
         ((Some("http"), Some("a.example"), None, Some("/x"), Some("y")), "http://a.example/x?y"),
         ((Some("http"), Some("a.example"), Some(80), Some("/private"), Some("")), "http://a.example:80/private?"),
@@ -306,7 +307,7 @@ fn split_columns_equal_the_joined_url() {
         ((Some("http"), Some("a.example"), Some(70_000), Some("/private"), None), "http://a.example:70000/private"),
         ((Some("http"), Some("a.example"), None, Some("private"), None), "http://a.exampleprivate"),
     ];
-    let parts = |pick: fn(&Parts) -> Option<&'static str>| texts(&rows.map(|(parts, _)| pick(&parts)));
+    let parts = |pick: fn(&UrlCells) -> Option<&'static str>| texts(&rows.map(|(parts, _)| pick(&parts)));
     let ports: Vec<i32> = rows.iter().filter_map(|(parts, _)| parts.2).collect();
     let levels = rows.map(|(parts, _)| i16::from(parts.2.is_some()));
     let columns = || {
@@ -335,7 +336,7 @@ fn split_columns_equal_the_joined_url() {
     }
     // More rows than a batch, with hosts in a dictionary and without one.
     let many: Vec<usize> = (0..5_000).map(|row| row * 7 % rows.len()).collect();
-    let parts = |pick: fn(&Parts) -> Option<&'static str>| {
+    let parts = |pick: fn(&UrlCells) -> Option<&'static str>| {
         texts(&many.iter().map(|&row| pick(&rows[row].0)).collect::<Vec<_>>())
     };
     let numbers: Vec<i32> = many.iter().filter_map(|&row| rows[row].0.2).collect();

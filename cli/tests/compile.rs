@@ -130,7 +130,9 @@ fn archives_are_read_like_folders() {
     folder.write("cut.tar.gz", &packed[..packed.len() / 2]);
     folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["its gzip data cannot be decompressed"]);
     folder.write("no.tgz", "this is not an archive");
-    folder.run(&["compile", "-o", "cut", "no.tgz"]).says(2, &["no.tgz: is text, but neither a robots.txt nor captures"]);
+    folder
+        .run(&["compile", "-o", "cut", "no.tgz"])
+        .says(2, &["no.tgz: is text, but neither a robots.txt nor captures"]);
     assert!(!folder.names().contains(&"cut".to_owned()));
 }
 

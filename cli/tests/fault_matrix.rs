@@ -530,13 +530,13 @@ impl Plan {
 }
 
 /// Counts of a command's cells in a column, by outcome.
-type Row = BTreeMap<&'static str, [usize; 3]>;
+type OutcomeRow = BTreeMap<&'static str, [usize; 3]>;
 
 /// Runs all cells of all commands, prints the table, and returns the number of cells by outcome.
 fn run_all(is_long: bool) -> [usize; 3] {
     let cases: Vec<&Case> = WRITERS.iter().chain(&PRINTERS).collect();
     let next = AtomicUsize::new(0);
-    let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
+    let rows: Mutex<BTreeMap<usize, OutcomeRow>> = Mutex::default();
     let unexpected: Mutex<Vec<String>> = Mutex::default();
     thread::scope(|scope| {
         for _ in 0..WORKERS {
@@ -545,7 +545,7 @@ fn run_all(is_long: bool) -> [usize; 3] {
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|number| Some((number, cases.get(number)?)))
                 {
                     let plan = Plan::new(case, number, is_long);
-                    let mut row = Row::new();
+                    let mut row = OutcomeRow::new();
                     for (turn, cell) in plan.cells.iter().enumerate() {
                         match plan.check(case, cell, (number + turn).is_multiple_of(2)) {
                             Ok(outcome) => row.entry(cell.column).or_default()[outcome as usize] += 1,

@@ -18,77 +18,78 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 
 /// A record to write: a header and a block.
 #[derive(Clone)]
-pub(crate) struct Record {
+pub(crate) struct WrittenRecord {
     kind: &'static str,
     fields: String,
     block: String,
 }
 
-impl Record {
+impl WrittenRecord {
     /// Returns a record for a URL at a minute of a day.
-    fn new(kind: &'static str, url: &str, minute: u32, block: String) -> Record {
+    fn new(kind: &'static str, url: &str, minute: u32, block: String) -> WrittenRecord {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}.example/robots.txt") };
         let date = format!("2026-01-02T{:02}:{:02}:00Z", minute / 60, minute % 60);
-        Record { kind, fields: format!("WARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n"), block }
+        WrittenRecord { kind, fields: format!("WARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n"), block }
     }
 
-    fn with(mut self, name: &str, value: &str) -> Record {
+    fn with(mut self, name: &str, value: &str) -> WrittenRecord {
         write!(self.fields, "{name}: {value}\r\n").unwrap();
         self
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let Record { kind, fields, block } = self;
+        let WrittenRecord { kind, fields, block } = self;
         let length = block.len();
         format!("WARC/1.1\r\nWARC-Type: {kind}\r\n{fields}Content-Length: {length}\r\n\r\n{block}\r\n\r\n").into_bytes()
     }
 }
 
 /// Returns a 200 response for a host or a URL.
-fn ok(url: &str, minute: u32, body: &str) -> Record {
-    Record::new("response", url, minute, format!("HTTP/1.1 200 OK\r\n\r\n{body}"))
+fn ok(url: &str, minute: u32, body: &str) -> WrittenRecord {
+    WrittenRecord::new("response", url, minute, format!("HTTP/1.1 200 OK\r\n\r\n{body}"))
 }
 
-fn page(url: &str, minute: u32, media_type: &str, body: &str) -> Record {
-    Record::new("response", url, minute, format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n{body}"))
+fn page(url: &str, minute: u32, media_type: &str, body: &str) -> WrittenRecord {
+    WrittenRecord::new("response", url, minute, format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n{body}"))
 }
 
-fn redirect(url: &str, minute: u32, to: &str) -> Record {
+fn redirect(url: &str, minute: u32, to: &str) -> WrittenRecord {
     let to = if to.contains("/") { to.to_owned() } else { format!("http://{to}.example/robots.txt") };
-    Record::new("response", url, minute, format!("HTTP/1.1 301 Moved\r\nLocation: {to}\r\n\r\n"))
+    WrittenRecord::new("response", url, minute, format!("HTTP/1.1 301 Moved\r\nLocation: {to}\r\n\r\n"))
 }
 
-fn revisit(url: &str, minute: u32, profile: &str, block: &str) -> Record {
-    Record::new("revisit", url, minute, block.into()).with("WARC-Profile", profile)
+fn revisit(url: &str, minute: u32, profile: &str, block: &str) -> WrittenRecord {
+    WrittenRecord::new("revisit", url, minute, block.into()).with("WARC-Profile", profile)
 }
 
-fn identical(url: &str, minute: u32) -> Record {
+fn identical(url: &str, minute: u32) -> WrittenRecord {
     revisit(url, minute, IDENTICAL, "HTTP/1.1 200 OK\r\n\r\n")
 }
 
-fn not_modified(url: &str, minute: u32) -> Record {
+fn not_modified(url: &str, minute: u32) -> WrittenRecord {
     revisit(url, minute, NOT_MODIFIED, "HTTP/1.1 304 Not Modified\r\n\r\n")
 }
 
 /// Files with records, the verdict for each host's root, and the expected messages.
 pub(crate) struct Case {
     pub name: &'static str,
-    pub files: Vec<Vec<Record>>,
+    pub files: Vec<Vec<WrittenRecord>>,
     verdicts: Vec<(&'static str, &'static str)>,
     says: Vec<&'static str>,
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    let case = |name, files: Vec<Vec<Record>>, verdicts: &[(&'static str, &'static str)], says: &[&'static str]| Case {
-        name,
-        files,
-        verdicts: verdicts.to_vec(),
-        says: says.to_vec(),
-    };
+    let case =
+        |name, files: Vec<Vec<WrittenRecord>>, verdicts: &[(&'static str, &'static str)], says: &[&'static str]| Case {
+            name,
+            files,
+            verdicts: verdicts.to_vec(),
+            says: says.to_vec(),
+        };
     let lost = "redirect to a URL that is not in the input";
     let revisited = "revisit of a capture that is not in the input";
     let ambiguous = "revisit that may refer to several different captures";
-    let chain = |steps: usize| -> Vec<Vec<Record>> {
+    let chain = |steps: usize| -> Vec<Vec<WrittenRecord>> {
         let step = |number: usize| match number {
             last if last == steps => ok(&format!("h{last}"), 9, CLOSED),
             _ => redirect(&format!("h{number}"), 9, &format!("h{}", number + 1)),
@@ -97,10 +98,10 @@ pub(crate) fn cases() -> Vec<Case> {
         let of = |rest| (0..=steps).rev().filter(|number| number % 2 == rest).map(step).collect();
         vec![of(0), of(1)]
     };
-    let id = |record: Record, id: &str| record.with("WARC-Record-ID", &format!("<urn:uuid:{id}>"));
-    let digest = |record: Record, digest: &str| record.with("WARC-Payload-Digest", digest);
-    let refers = |record: Record, id: &str| record.with("WARC-Refers-To", &format!("<urn:uuid:{id}>"));
-    let refers_uri = |record: Record, url: &str, date: &str| {
+    let id = |record: WrittenRecord, id: &str| record.with("WARC-Record-ID", &format!("<urn:uuid:{id}>"));
+    let digest = |record: WrittenRecord, digest: &str| record.with("WARC-Payload-Digest", digest);
+    let refers = |record: WrittenRecord, id: &str| record.with("WARC-Refers-To", &format!("<urn:uuid:{id}>"));
+    let refers_uri = |record: WrittenRecord, url: &str, date: &str| {
         record.with("WARC-Refers-To-Target-URI", url).with("WARC-Refers-To-Date", date)
     };
     vec![
@@ -275,7 +276,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 vec![refers(not_modified("a", 9), "1"), refers(not_modified("b", 9), "2")],
                 vec![
                     id(ok("a", 1, CLOSED), "1"),
-                    id(Record::new("response", "b", 1, "HTTP/1.1 404 Not Found\r\n\r\n".into()), "2"),
+                    id(WrittenRecord::new("response", "b", 1, "HTTP/1.1 404 Not Found\r\n\r\n".into()), "2"),
                 ],
             ],
             &[("a", "disallow"), ("b", "allow")],
@@ -289,7 +290,10 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         case(
             "a 304 response that is not a revisit record",
-            vec![vec![Record::new("response", "a", 9, "HTTP/1.1 304 Not Modified\r\n\r\n".into()), ok("b", 1, CLOSED)]],
+            vec![vec![
+                WrittenRecord::new("response", "a", 9, "HTTP/1.1 304 Not Modified\r\n\r\n".into()),
+                ok("b", 1, CLOSED),
+            ]],
             &[("a", "unknown")],
             &[revisited],
         ),
@@ -404,8 +408,8 @@ fn compile(folder: &Folder, names: &[String], threads: &str, memory: &str) -> Ru
     folder.run(&args.into_iter().chain(names).collect::<Vec<_>>())
 }
 
-fn write(folder: &Folder, files: &[Vec<Record>]) -> Vec<String> {
-    let write = |(number, records): (usize, &Vec<Record>)| {
+fn write(folder: &Folder, files: &[Vec<WrittenRecord>]) -> Vec<String> {
+    let write = |(number, records): (usize, &Vec<WrittenRecord>)| {
         let name = format!("{number}.warc.gz");
         folder.write(&name, records.iter().flat_map(|record| gz(&record.bytes())).collect::<Vec<u8>>());
         name
@@ -438,7 +442,7 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
         compile(&folder, &names, "8", "2G").says(0, says);
         assert!(folder.read("set") == set, "{name}: in another order");
         // All records in one file, compressed together.
-        let all: Vec<u8> = files.iter().flatten().flat_map(Record::bytes).collect();
+        let all: Vec<u8> = files.iter().flatten().flat_map(WrittenRecord::bytes).collect();
         if !name.contains("page") && !name.contains("other URLs") {
             folder.write("all.warc", all);
             compile(&folder, &["all.warc".into()], "1", "2G").says(0, &[]);
@@ -544,8 +548,8 @@ fn redirects_to_one_body_cost_one_parse() {
     let body: String = (0..150_000).map(line).collect();
     let time = |count: usize| {
         let redirects = (0..count).map(|number| redirect(&format!("r{number}"), 1, "t"));
-        let records: Vec<Record> = redirects.chain([ok("t", 1, &body)]).collect();
-        folder.write("all.warc", records.iter().flat_map(Record::bytes).collect::<Vec<u8>>());
+        let records: Vec<WrittenRecord> = redirects.chain([ok("t", 1, &body)]).collect();
+        folder.write("all.warc", records.iter().flat_map(WrittenRecord::bytes).collect::<Vec<u8>>());
         let child = folder.command(&["compile", "--force", "-o", "set", "all.warc"]).spawn().unwrap();
         let used = child.wait4().unwrap();
         assert!(used.status.success());

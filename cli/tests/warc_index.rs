@@ -4,13 +4,13 @@
 use parquet::file::properties::WriterProperties;
 
 use crate::classify_parquet::{Cells, Column, file, texts};
-use crate::redirects::{Record, cases};
+use crate::redirects::{WrittenRecord, cases};
 use crate::support::{Folder, gz};
 use crate::warc::{CLOSED, answer, record};
 
 /// A row of an index.
 #[derive(Clone)]
-struct Row {
+struct IndexRow {
     url: String,
     time: Option<String>,
     file: String,
@@ -19,8 +19,8 @@ struct Row {
 }
 
 /// Returns an index with the columns of Common Crawl's columnar index that are read, and some others.
-fn index(rows: &[Row]) -> Vec<u8> {
-    let text = |cell: fn(&Row) -> Option<&str>| texts(&rows.iter().map(cell).collect::<Vec<_>>());
+fn index(rows: &[IndexRow]) -> Vec<u8> {
+    let text = |cell: fn(&IndexRow) -> Option<&str>| texts(&rows.iter().map(cell).collect::<Vec<_>>());
     let required = |cells| Column { cells, levels: Vec::new(), lists: Vec::new() };
     let columns = vec![
         text(|_| Some("com,example)/robots.txt")),
@@ -45,11 +45,11 @@ fn field(record: &[u8], name: &str) -> Option<String> {
 }
 
 /// Writes a WARC file below `root`, and returns a row for each record.
-fn write(folder: &Folder, name: &str, records: &[Vec<u8>], is_packed: bool) -> Vec<Row> {
+fn write(folder: &Folder, name: &str, records: &[Vec<u8>], is_packed: bool) -> Vec<IndexRow> {
     let (mut bytes, mut rows) = (Vec::new(), Vec::new());
     for record in records {
         let stored = if is_packed { gz(record) } else { record.clone() };
-        rows.push(Row {
+        rows.push(IndexRow {
             url: field(record, "WARC-Target-URI").unwrap(),
             time: field(record, "WARC-Date"),
             file: name.into(),
@@ -72,7 +72,7 @@ fn an_index_gives_the_same_set_as_its_files() {
         let mut args = vec!["compile".to_owned(), "-o".into(), "expected".into()];
         for (number, records) in case.files.iter().enumerate() {
             let name = format!("crawl/{number}.warc");
-            let records: Vec<Vec<u8>> = records.iter().map(Record::bytes).collect();
+            let records: Vec<Vec<u8>> = records.iter().map(WrittenRecord::bytes).collect();
             rows.extend(write(&folder, &name, &records, number % 2 == 0));
             args.push(format!("root/{name}"));
         }
@@ -102,7 +102,7 @@ fn a_row_without_its_record_is_bad() {
         let records = [closed("a.example"), closed("b.example"), record("request", request, b"GET")];
         let rows = write(&folder, "crawl/w", &records, is_packed);
         let b = rows[1].clone();
-        let changed = |change: &dyn Fn(&mut Row)| {
+        let changed = |change: &dyn Fn(&mut IndexRow)| {
             let mut row = b.clone();
             change(&mut row);
             row
@@ -110,7 +110,7 @@ fn a_row_without_its_record_is_bad() {
         let other = "WARC index that does not match its files";
         let unusable = "not a valid row of a WARC index";
         let at = b.offset;
-        let cases: Vec<(Row, String)> = vec![
+        let cases: Vec<(IndexRow, String)> = vec![
             (
                 changed(&|row| row.url = "http://c.example/robots.txt".into()),
                 format!(
@@ -199,7 +199,7 @@ fn an_index_needs_its_files_and_the_option_needs_an_index() {
     folder.write("text", "user-agent: *\n");
     let some = "optional binary url (UTF8); optional binary warc_filename (UTF8);";
     folder.write("some", file(some, &[vec![texts(&[Some("u")]), texts(&[Some("f")])]], WriterProperties::builder()));
-    folder.write("nowhere", index(&[Row { file: "crawl/none".into(), ..rows[0].clone() }]));
+    folder.write("nowhere", index(&[IndexRow { file: "crawl/none".into(), ..rows[0].clone() }]));
     let root = ["--warc-root", "root"];
     for (input, options, message) in [
         ("index", &[][..], "index: is an index of WARC records, without bodies; expected --warc-root with the folder"),
@@ -221,15 +221,15 @@ fn an_index_needs_its_files_and_the_option_needs_an_index() {
 }
 
 /// The forms of an index in text: its name, its first line, and the line for a row.
-type Form = (&'static str, &'static str, fn(&Row) -> String);
+type Form = (&'static str, &'static str, fn(&IndexRow) -> String);
 
 /// Returns the digits of a time.
-fn digits(row: &Row) -> String {
+fn digits(row: &IndexRow) -> String {
     row.time.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit).collect()
 }
 
-fn object(row: &Row) -> String {
-    let Row { url, file, offset, len, .. } = row;
+fn object(row: &IndexRow) -> String {
+    let IndexRow { url, file, offset, len, .. } = row;
     format!(
         r#"{{"url": "{url}", "mime": "text/html", "status": "200", "length": "{len}", "offset": "{offset}", "filename": "{file}"}}"#
     )
@@ -267,7 +267,7 @@ const FORMS: [Form; 9] = [
 ];
 
 /// Writes an index in a form.
-fn text_index((_, header, line): &Form, rows: &[Row]) -> String {
+fn text_index((_, header, line): &Form, rows: &[IndexRow]) -> String {
     rows.iter().fold((*header).to_owned(), |text, row| text + &line(row) + "\n")
 }
 

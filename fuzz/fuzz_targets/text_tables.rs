@@ -14,7 +14,7 @@ use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::source::{Block, Source};
-use reptile_records::tables::{Delimiter, Fault, Format, Wanted};
+use reptile_records::tables::{Delimiter, Fault, Format, ColumnOption};
 
 /// Memory of one execution in bytes: a chunk of rows, and for each byte of input its cells and its answer.
 const BASE_BYTES: usize = 16 << 20;
@@ -91,7 +91,7 @@ fuzz_target!(|data: &[u8]| {
             opening.scheme = Some("https");
         }
         if options & 8 != 0 {
-            opening.wanted.push(Wanted { option: "--at", name: Some("2".into()) });
+            opening.wanted.push(ColumnOption { option: "--at", name: Some("2".into()) });
         }
         let source = Cursor::new(data.to_vec());
         let source: Box<dyn Read + Send> = if options & 16 != 0 { Box::new(Slow(source)) } else { Box::new(source) };

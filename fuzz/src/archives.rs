@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use reptile::rights::Profile;
 use reptile::{Dialect, Robots};
-use reptile_columns::{Format, RightsTable, RowFormat, Rows};
+use reptile_columns::{AnswerFormat, RightsTable, RowFormat, AnswerRows};
 use reptile_records::open::Input;
 use reptile_records::pages::{CrawlerNames, NextPage, Pages};
 use reptile_records::spill::Scratch;
@@ -52,7 +52,7 @@ static TABLE: LazyLock<RightsTable> = LazyLock::new(|| {
 
 /// The names that elements for the table's crawlers have, and the format of its rows.
 static NAMES_AND_FORMAT: LazyLock<(CrawlerNames, RowFormat)> =
-    LazyLock::new(|| (TABLE.names(), TABLE.format(Format::Tsv)));
+    LazyLock::new(|| (TABLE.names(), TABLE.format(AnswerFormat::Tsv)));
 
 /// Decides all pages of an archive. Returns `None` if the input is not an archive, or cannot be read.
 ///
@@ -62,7 +62,7 @@ static NAMES_AND_FORMAT: LazyLock<(CrawlerNames, RowFormat)> =
 pub fn pages(path: &Path, searches: bool) -> Option<Read> {
     let (names, format) = &*NAMES_AND_FORMAT;
     let mut pages = Pages::open(path, searches).ok()?;
-    let (mut read, mut rows) = (Read::default(), Rows::default());
+    let (mut read, mut rows) = (Read::default(), AnswerRows::default());
     loop {
         match pages.next_record().ok()? {
             NextPage::End => break,
@@ -76,7 +76,7 @@ pub fn pages(path: &Path, searches: bool) -> Option<Read> {
             }
         }
     }
-    let Rows::Text(text) = &rows else { panic!("TSV is text") };
+    let AnswerRows::Text(text) = &rows else { panic!("TSV is text") };
     let lines = text.as_bytes().iter().filter(|&&byte| byte == b'\n').count() as u64;
     assert_eq!(lines, read.found, "rows of pages");
     Some(read)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use bumpalo::Bump;
 use reptile::{Dialect, Robots};
-use reptile_columns::{Answers, Column, Decider, Format, Layout, Rows, TableDecider};
+use reptile_columns::{Answers, Column, Decider, AnswerFormat, Layout, AnswerRows, TableDecider};
 use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::{Block, Part, Source};
@@ -20,7 +20,7 @@ fn decider() -> TableDecider {
     let agents = robots.expect("a valid file").agents(["GPTBot"]).expect("a valid name");
     let layout = Layout::new(&[Column::Verdict, Column::Url, Column::Line]).expect("different columns");
     let decider = Decider::new(agents, layout).expect("columns for one crawler");
-    TableDecider::new(decider, Format::Tsv).expect("TSV has all columns").keep_rejected(true)
+    TableDecider::new(decider, AnswerFormat::Tsv).expect("TSV has all columns").keep_rejected(true)
 }
 
 /// A decided table.
@@ -52,7 +52,7 @@ pub fn decided(source: Source, opening: &Opening, mut visit: impl FnMut(&Table, 
                 Block::Text(text) => table.rows(text, &Bump::new()).count() as u64,
                 Block::Cells(cells) => cells.row_count() as u64,
             };
-            let Rows::Text(text) = &answers.rows else { panic!("TSV is text") };
+            let AnswerRows::Text(text) = &answers.rows else { panic!("TSV is text") };
             let lines = text.as_bytes().iter().filter(|&&byte| byte == b'\n').count() as u64;
             assert_eq!((answers.lines, lines), (expected, expected), "rows of {table}");
             let verdicts: u64 = answers.tally.iter().flatten().sum();

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 
 use reptile::{Agent, Agents};
-use reptile_columns::{Scope, Source};
+use reptile_columns::{Scope, SetOrRobots};
 
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::set::ReptileSet;
@@ -13,14 +13,14 @@ use crate::set::ReptileSet;
 pub struct ReptileAgents {
     pub(crate) agents: Agents,
     /// The set that resolved the crawlers.
-    pub(crate) source: Source,
+    pub(crate) source: SetOrRobots,
     /// The origins that may decide a URL whose own robots.txt is unknown.
     pub(crate) scope: Scope,
     names: Vec<CString>,
 }
 
 impl ReptileAgents {
-    fn new(agents: Agents, source: &Source) -> Result<ReptileAgents, Failure> {
+    fn new(agents: Agents, source: &SetOrRobots) -> Result<ReptileAgents, Failure> {
         let names = agents.iter().map(|agent| CString::new(agent.crawler().to_string())).collect::<Result<_, _>>();
         let names = names.map_err(|_| Failure::argument("the name of a crawler has a NUL"))?;
         Ok(ReptileAgents { agents, source: source.clone(), scope: Scope::default(), names })
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn reptile_agents_of_header(
         // SAFETY: `header` is null or points to `header_len` bytes.
         let header = unsafe { border::values(header.cast::<u8>(), header_len, "the header") }?;
         let found = match source {
-            Source::Set(set) => set.agent_of_header(header),
-            Source::Robots(robots) => robots.agent_of_header(header),
+            SetOrRobots::Set(set) => set.agent_of_header(header),
+            SetOrRobots::Robots(robots) => robots.agent_of_header(header),
         };
         found?.map(|agent| ReptileAgents::new(agent.into(), source)).transpose()
     };

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use reptile::files::PendingFile;
 use reptile::{CompiledSet, Compiler, Origin, Parser, Profile, Truncation, capture};
-use reptile_columns::{Source, arrow::in_pool};
+use reptile_columns::{SetOrRobots, arrow::in_pool};
 
 use crate::border::{self, Failure, ReptileCode, Versioned, call};
 use crate::set::{ReptileSet, at, dialect_named, path_of};
@@ -298,8 +298,8 @@ pub unsafe extern "C" fn reptile_compiler_add_set(
         let compiler = unsafe { border::value(compiler, "the compiler") }?;
         // SAFETY: the set is not freed during the call.
         match &unsafe { border::value(set, "the set") }?.source {
-            Source::Set(set) => compiler.adding(|compiler| Ok(compiler.add_set(set)?)),
-            Source::Robots(_) => {
+            SetOrRobots::Set(set) => compiler.adding(|compiler| Ok(compiler.add_set(set)?)),
+            SetOrRobots::Robots(_) => {
                 let text = "the set is a single robots.txt, expected a compiled set: add the file as a capture";
                 Err(Failure::new(ReptileCode::Merge, text))
             }
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn reptile_compiler_finish_set(
     let work = || {
         // SAFETY: the compiler is not freed during the call.
         let compiler = unsafe { border::value(compiler, "the compiler") }?;
-        let source = |compiled: &CompiledSet| Ok(Source::Set(reptile::Set::from_bytes(compiled.to_bytes())?));
+        let source = |compiled: &CompiledSet| Ok(SetOrRobots::Set(reptile::Set::from_bytes(compiled.to_bytes())?));
         Ok(ReptileSet { source: compiler.compiled(source)? })
     };
     // SAFETY: `set` and `message` are null or writable.

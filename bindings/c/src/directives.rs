@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use reptile::{Directive, DirectiveKind, DirectiveState, Site};
-use reptile_columns::Source;
+use reptile_columns::SetOrRobots;
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
@@ -232,10 +232,10 @@ pub unsafe extern "C" fn reptile_directives_free(directives: *mut *mut ReptileDi
 }
 
 /// Returns the data for a URL's origin, if it is known.
-fn site_of(source: &Source, url: &[u8]) -> Result<Option<Site>, Failure> {
+fn site_of(source: &SetOrRobots, url: &[u8]) -> Result<Option<Site>, Failure> {
     Ok(match source {
-        Source::Set(set) => set.site(url)?,
-        Source::Robots(robots) => Some(robots.site()?),
+        SetOrRobots::Set(set) => set.site(url)?,
+        SetOrRobots::Robots(robots) => Some(robots.site()?),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use reptile::{OneShot, Robots};
-use reptile_columns::Source;
+use reptile_columns::SetOrRobots;
 
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::decide::ReptileVerdict;
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn reptile_one_shot_new(
         let crawler = unsafe { border::text(crawler, "the name of the crawler") }?;
         // SAFETY: `dialect` is null or NUL-terminated.
         let dialect = dialect_named(unsafe { border::optional_text(dialect, "the dialect") }?)?;
-        let found = Source::Robots(Robots::parse("", dialect)?).agents(&[crawler], exact)?;
+        let found = SetOrRobots::Robots(Robots::parse("", dialect)?).agents(&[crawler], exact)?;
         let mut found = found.iter();
         let (Some(agent), None) = (found.next(), found.next()) else {
             let message = format!("{crawler:?} is a group of crawlers, expected one crawler");

@@ -4,13 +4,13 @@ use std::ffi::c_char;
 use std::path::Path;
 
 use reptile::{Dialect, MappedFile, Robots, Set};
-use reptile_columns::{Source, arrow::in_pool};
+use reptile_columns::{SetOrRobots, arrow::in_pool};
 
 use crate::border::{self, Failure, ReptileCode, call};
 
 /// A compiled set, or a single robots.txt. Any number of threads may use it at the same time.
 pub struct ReptileSet {
-    pub(crate) source: Source,
+    pub(crate) source: SetOrRobots,
 }
 
 /// Reads a set file into memory. Later changes to the file have no effect. Thread-safe.
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn reptile_set_read(
     let work = || {
         // SAFETY: `path` is null or NUL-terminated.
         let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
-        Ok(ReptileSet { source: Source::Set(Set::read(path).map_err(|error| at(path, error.into()))?) })
+        Ok(ReptileSet { source: SetOrRobots::Set(Set::read(path).map_err(|error| at(path, error.into()))?) })
     };
     // SAFETY: `set` and `message` are null or writable.
     unsafe { border::make(set, "the set", message, work) }
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn reptile_set_map(
         let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
         // SAFETY: the caller guarantees that the file does not change while it is mapped.
         let file = unsafe { MappedFile::open(path) }.map_err(|error| at(path, reptile::Error::from(error).into()))?;
-        Ok(ReptileSet { source: Source::Set(Set::map(file).map_err(|error| at(path, error.into()))?) })
+        Ok(ReptileSet { source: SetOrRobots::Set(Set::map(file).map_err(|error| at(path, error.into()))?) })
     };
     // SAFETY: `set` and `message` are null or writable.
     unsafe { border::make(set, "the set", message, work) }
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn reptile_set_from_bytes(
     let work = || {
         // SAFETY: `bytes` is null or points to `len` bytes.
         let bytes = unsafe { border::values(bytes, len, "the set's bytes") }?;
-        Ok(ReptileSet { source: Source::Set(Set::from_bytes(bytes)?) })
+        Ok(ReptileSet { source: SetOrRobots::Set(Set::from_bytes(bytes)?) })
     };
     // SAFETY: `set` and `message` are null or writable.
     unsafe { border::make(set, "the set", message, work) }
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn reptile_set_parse(
         let body = unsafe { border::values(body, len, "the robots.txt") }?;
         // SAFETY: `dialect` is null or NUL-terminated.
         let dialect = dialect_named(unsafe { border::optional_text(dialect, "the dialect") }?)?;
-        Ok(ReptileSet { source: Source::Robots(Robots::parse(body, dialect)?) })
+        Ok(ReptileSet { source: SetOrRobots::Robots(Robots::parse(body, dialect)?) })
     };
     // SAFETY: `set` and `message` are null or writable.
     unsafe { border::make(set, "the set", message, work) }
@@ -121,9 +121,9 @@ pub unsafe extern "C" fn reptile_set_verify(
         // SAFETY: the set is not freed during the call.
         let set = unsafe { border::value(set, "the set") }?;
         match &set.source {
-            Source::Set(set) => Ok(in_pool(|| if deep { set.verify_deep() } else { set.verify() })?),
+            SetOrRobots::Set(set) => Ok(in_pool(|| if deep { set.verify_deep() } else { set.verify() })?),
             // It was compiled in this process.
-            Source::Robots(_) => Ok(()),
+            SetOrRobots::Robots(_) => Ok(()),
         }
     };
     // SAFETY: `message` is null or writable.
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn reptile_set_len(set: *const ReptileSet) -> u64 {
     let mut len = 0;
     let work = || {
         // SAFETY: the set is not freed during the call.
-        if let Source::Set(set) = &unsafe { border::value(set, "the set") }?.source {
+        if let SetOrRobots::Set(set) = &unsafe { border::value(set, "the set") }?.source {
             len = set.len();
         }
         Ok(())

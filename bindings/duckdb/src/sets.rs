@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use reptile::{Agents, Headers, MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Scope, Source, UsageOptions, text_of};
+use reptile_columns::{Column, Scope, SetOrRobots, UsageOptions, text_of};
 
 /// Maximum number of set files that are kept open.
 const MAX_OPEN_SETS: usize = 8;
@@ -90,7 +90,7 @@ impl OpenSet {
             return Ok(decider);
         }
         let agents =
-            Source::Set(self.set.clone()).agents(&query.names, query.is_exact).map_err(|error| error.to_string())?;
+            SetOrRobots::Set(self.set.clone()).agents(&query.names, query.is_exact).map_err(|error| error.to_string())?;
         if query.is_about_one && agents.len() != 1 {
             let (name, count) = (query.names.join(", "), agents.len());
             return Err(format!("expected one crawler, found {count} in {name:?}; use robots_verdicts"));

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
 use arrow_schema::{DataType, Field};
 use reptile::{MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Scope, Source, UsageOptions, text_of};
+use reptile_columns::{Column, Scope, SetOrRobots, UsageOptions, text_of};
 use serde::Deserialize;
 
 use crate::series;
@@ -93,7 +93,7 @@ fn decider(kwargs: &[u8]) -> Result<ArrayDecider, String> {
     let names = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<&str>>().join(", ");
     let unknown = || format!("unknown scope {:?}; the scopes are {}", arguments.scope, names());
     let scope = Scope::from_name(&arguments.scope).ok_or_else(unknown)?;
-    let agents = Source::Set(set).agents(&arguments.agents, arguments.exact).map_err(|error| error.to_string())?;
+    let agents = SetOrRobots::Set(set).agents(&arguments.agents, arguments.exact).map_err(|error| error.to_string())?;
     let Arguments { uses, lines, vocabulary, purpose, unknown_usage, .. } = arguments;
     let usage = UsageOptions { uses, lines, vocabulary, purpose, unknown_usage };
     let usage = usage.columns().map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use reptile::{Agent, Agents, Crawler, Headers};
-use reptile_columns::{Scope, Source};
+use reptile_columns::{Scope, SetOrRobots};
 
 use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::PyExplanation;
@@ -58,13 +58,13 @@ const MAX_CACHED_AGENTS: usize = 256;
 
 /// A source of verdicts, with recently resolved crawlers.
 pub struct AgentCache {
-    source: Source,
+    source: SetOrRobots,
     agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
     headers: OnceLock<Headers>,
 }
 
 impl AgentCache {
-    pub fn new(source: Source) -> AgentCache {
+    pub fn new(source: SetOrRobots) -> AgentCache {
         AgentCache { source, agents: Mutex::default(), headers: OnceLock::new() }
     }
 
@@ -76,11 +76,11 @@ impl AgentCache {
     /// Returns the crawler that sends a `User-Agent` header.
     pub fn agent_of_header(&self, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
         convert::query(header, |header| match &self.source {
-            Source::Set(set) => match self.headers.get() {
+            SetOrRobots::Set(set) => match self.headers.get() {
                 Some(headers) => headers.agent(header),
                 None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
             },
-            Source::Robots(robots) => robots.agent_of_header(header),
+            SetOrRobots::Robots(robots) => robots.agent_of_header(header),
         })
     }
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use reptile::{Dialect, OneShot, Robots};
-use reptile_columns::Source;
+use reptile_columns::SetOrRobots;
 
 use crate::convert;
 use crate::robots::dialect_of;
@@ -30,7 +30,7 @@ impl PyOneShot {
     fn new(py: Python<'_>, crawler: &str, dialect: &str, exact: bool) -> PyResult<PyOneShot> {
         let dialect = dialect_of(dialect)?;
         let empty = Robots::parse("", dialect).map_err(|error| convert::library_error(py, error))?;
-        let agents = Source::Robots(empty).agents(&[crawler], exact);
+        let agents = SetOrRobots::Robots(empty).agents(&[crawler], exact);
         let agents = agents.map_err(|error| convert::arrow_error(py, &error))?;
         let mut found = agents.iter();
         let (Some(agent), None) = (found.next(), found.next()) else {

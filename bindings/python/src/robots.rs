@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use reptile::{Agent, Dialect, Robots};
-use reptile_columns::Source;
+use reptile_columns::SetOrRobots;
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::ask::{AgentCache, QueryOptions, decide, explain};
@@ -42,7 +42,7 @@ impl PyRobots {
         let body = convert::with_bytes(body, <[u8]>::to_vec)?;
         let robots = py.detach(|| Robots::parse(&body, dialect));
         let robots = robots.map_err(|error| convert::library_error(py, error))?;
-        let cache = AgentCache::new(Source::Robots(robots.clone()));
+        let cache = AgentCache::new(SetOrRobots::Robots(robots.clone()));
         Ok(PyRobots { robots, dialect, body, cache })
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Agent, MappedFile, Origin, Set, Verdict};
-use reptile_columns::{Source, arrow::in_pool};
+use reptile_columns::{SetOrRobots, arrow::in_pool};
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
@@ -26,7 +26,7 @@ pub struct PySet {
 
 impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
-        PySet { cache: AgentCache::new(Source::Set(set.clone())), set, file }
+        PySet { cache: AgentCache::new(SetOrRobots::Set(set.clone())), set, file }
     }
 
     /// Returns the recently resolved crawlers.

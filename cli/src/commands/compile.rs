@@ -19,7 +19,7 @@ use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::identity::Identity;
 use crate::outputs::summary::{Summary, grouped, seconds};
 use crate::run::Run;
-use crate::run::lineage::{CaptureCounts, Counts, InputState, Lineage, OutputState, SetState};
+use crate::run::lineage::{CaptureCounts, InputState, Lineage, NamedCounts, OutputState, SetState};
 use crate::run::metrics::MetricsOptions;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
@@ -168,7 +168,7 @@ pub struct Outputs<'t> {
 }
 
 /// The `--fates` file of a set: its path, the complete file, and the capture count for each fate.
-type FatesFile<'a> = (&'a Place, Option<Complete>, Counts);
+type FatesFile<'a> = (&'a Place, Option<Complete>, NamedCounts);
 
 impl Target {
     /// Opens the set and the record next to it, before any work, so that a folder that cannot be written is reported

@@ -15,12 +15,12 @@ use reptile::urls::OriginRef;
 use reptile::usage::{Preference, Statement};
 use serde_json::{Value, json};
 
-use crate::commands::inspect::Wanted;
+use crate::commands::inspect::RequestedOrigins;
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::SetOptions;
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
-use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
+use crate::outputs::names::{MAX_NAMES_SHOWN, ShownNames};
 use crate::sets::agents::agents_of;
 use crate::sets::single::ONE_ORIGIN;
 use crate::sets::{Loaded, refuse_swapped};
@@ -103,7 +103,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             _ => return Err(Failure::new("--agent takes one crawler here, not a group of crawlers")),
         },
     };
-    let wanted = args.origin.as_deref().map(Wanted::read).transpose()?;
+    let wanted = args.origin.as_deref().map(RequestedOrigins::read).transpose()?;
     loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
@@ -151,7 +151,7 @@ fn write_lines(
     }
     let of_agent = agent.map(|agent| list.parts_of(&policy.group_indices(agent)?)).transpose()?;
     let of_agent: Option<BTreeSet<u32>> = of_agent.map(|parts| parts.into_iter().collect());
-    let replaced = of_agent.as_ref().map(|parts| Replaced::by(site, parts)).transpose()?.unwrap_or_default();
+    let replaced = of_agent.as_ref().map(|parts| ReplacedLines::by(site, parts)).transpose()?.unwrap_or_default();
     let names = names_of_parts(set, policy, &list.parts()?)?;
     let mut reader = list.reader()?;
     while let Some(field) = reader.next()? {
@@ -189,7 +189,7 @@ fn write_lines(
 
 /// The product tokens that a part of a file is for.
 struct PartNames {
-    few: Few,
+    few: ShownNames,
     column: String,
 }
 
@@ -222,7 +222,7 @@ fn part_names(set: &Set<&[u8]>, groups: &[&PolicyGroup<'_>]) -> std::result::Res
         names.push(String::from_utf8_lossy(set.tokens().name(token)?).into_owned());
     }
     let count = tokens.len() + usize::from(is_default);
-    let few = Few::of(names, count);
+    let few = ShownNames::of(names, count);
     Ok(PartNames { column: escaped(few.list().as_bytes()), few })
 }
 
@@ -262,17 +262,17 @@ fn is_absolute_uri(text: &[u8]) -> bool {
 
 /// The kinds of lines before all groups that a group's own lines of the same kind replace.
 #[derive(Default)]
-struct Replaced {
+struct ReplacedLines {
     licenses: bool,
     signals: bool,
 }
 
-impl Replaced {
+impl ReplacedLines {
     /// Returns the kinds that the groups of a crawler state themselves.
     ///
     /// Source: RSL 1.0, section 4.4, for licenses: only valid ones count. For signals it is our choice.
-    fn by(site: &Site<'_>, parts: &BTreeSet<u32>) -> std::result::Result<Replaced, FormatError> {
-        let (mut replaced, mut reader) = (Replaced::default(), site.other().reader()?);
+    fn by(site: &Site<'_>, parts: &BTreeSet<u32>) -> std::result::Result<ReplacedLines, FormatError> {
+        let (mut replaced, mut reader) = (ReplacedLines::default(), site.other().reader()?);
         while let Some(field) = reader.next()? {
             if field.part.is_some_and(|part| parts.contains(&part)) {
                 replaced.licenses |= is_license(&field) && is_absolute_uri(field.value);

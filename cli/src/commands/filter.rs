@@ -25,14 +25,14 @@ use crate::outputs::identity::Identity;
 use crate::outputs::kept::{refuse_changed, state_of};
 use crate::outputs::summary::Summary;
 use crate::run::Run;
-use crate::run::lineage::{Counts as NamedCounts, InputState, Lineage, OutputState, RowCounts, SetState, counts_of};
+use crate::run::lineage::{InputState, Lineage, NamedCounts, OutputState, RowCounts, SetState, counts_of};
 use crate::run::metrics::MetricsOptions;
 use crate::same_file::{refuse_links, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
 use plan::{Destination, Plan};
-use reptile_records::detect::{Content, Wanted, detect};
+use reptile_records::detect::{Content, ExpectedInput, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
 use reptile_records::trees::NamedFile;
@@ -175,7 +175,7 @@ struct Filter<'a> {
 
 /// Counts of records by kind.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-struct Counts {
+struct FilterCounts {
     /// By verdict number.
     verdicts: [u64; 4],
     without_url: u64,
@@ -190,7 +190,7 @@ struct Counts {
 impl Filter<'_> {
     /// Copies each archive to a file with its name in a folder, several at the same time. Archives that cannot be read
     /// to their ends go to `failures`.
-    fn each_into(&self, folder: &Place, inputs: &[NamedFile], failures: &mut Failures) -> Result<Counts> {
+    fn each_into(&self, folder: &Place, inputs: &[NamedFile], failures: &mut Failures) -> Result<FilterCounts> {
         create_folder(folder)?;
         let mut names: Vec<_> = inputs.iter().map(|input| &input.name).collect();
         names.sort_unstable();
@@ -204,7 +204,7 @@ impl Filter<'_> {
         } else {
             inputs.par_iter().map(copy).collect::<Result<Vec<_>>>()?.into_iter().map(Ok).collect()
         };
-        let mut all = Counts::default();
+        let mut all = FilterCounts::default();
         for (input, copied) in inputs.iter().zip(each) {
             let copied = failures.keep_about(&input.path, &folder.join(&input.name), copied)?;
             if let Some(Copied { counts, lineage, was_kept }) = copied {
@@ -231,14 +231,14 @@ impl Filter<'_> {
         // A pipe has no state to compare.
         let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.plan.resume)).transpose()?;
         let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
-        if let Some(record::Record { lineage, counts }) = record::made_before(self, &state, &path)? {
+        if let Some(record::FilterLineage { lineage, counts }) = record::made_before(self, &state, &path)? {
             return Ok(Copied { counts, lineage, was_kept: true });
         }
         if let Some(parent) = path.local().and_then(Path::parent) {
             create_folder(&parent.into())?;
         }
         let mut target = Target::create(&path, self.plan.force)?;
-        let mut counts = Counts::default();
+        let mut counts = FilterCounts::default();
         self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
         let mut lineage = counts.lineage(self.run, &self.state);
         lineage.inputs = vec![counts.input(state)];
@@ -250,7 +250,7 @@ impl Filter<'_> {
             if let Some(fingerprint) = fingerprint {
                 refuse_changed(input, &fingerprint)?;
                 let file = Output::create_file(&record_path, true)?;
-                record = build_record::write(&record::Record { lineage: lineage.clone(), counts }, file)?;
+                record = build_record::write(&record::FilterLineage { lineage: lineage.clone(), counts }, file)?;
             }
             // A record without its file is harmless, and a file without its record cannot be resumed.
             publish(record.into_iter().chain([complete]))?;
@@ -261,7 +261,7 @@ impl Filter<'_> {
 
     /// Copies all archives to one output, sequentially: to this file, or else to standard output. Without an output,
     /// only counts records.
-    fn all_into_one(&self, output: Option<Option<&Place>>, failures: &mut Failures) -> Result<Counts> {
+    fn all_into_one(&self, output: Option<Option<&Place>>, failures: &mut Failures) -> Result<FilterCounts> {
         let mut target = match output {
             None => None,
             Some(Some(path)) if !path.is_standard() => Some(Target::create(path, self.plan.force)?),
@@ -272,11 +272,11 @@ impl Filter<'_> {
         {
             return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
         }
-        let (mut counts, mut first, mut inputs) = (Counts::default(), None, Vec::new());
+        let (mut counts, mut first, mut inputs) = (FilterCounts::default(), None, Vec::new());
         for input in &self.plan.inputs {
             if failures.keeps_going() {
                 // Only with --dry-run, which writes nothing.
-                let mut own = Counts::default();
+                let mut own = FilterCounts::default();
                 let counted = Archive::open(input).and_then(|archive| self.copy(archive, None, &mut own));
                 if failures.keep(input, counted)?.is_some() {
                     inputs.push(own.input(InputState::of(input)));
@@ -292,7 +292,7 @@ impl Filter<'_> {
                                a folder, or with a name that ends in .gz, which compresses all";
                 return Err(Failure::at(input, message));
             }
-            let (state, mut own) = (InputState::of(input), Counts::default());
+            let (state, mut own) = (InputState::of(input), FilterCounts::default());
             self.copy(archive, target.as_mut(), &mut own)?;
             inputs.push(own.input(state));
             counts = counts.and(own);
@@ -308,7 +308,7 @@ impl Filter<'_> {
     }
 
     /// Copies an archive's kept records.
-    fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut Counts) -> Result<()> {
+    fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut FilterCounts) -> Result<()> {
         let Archive { path, source, is_packed } = archive;
         let mut write = |stored: Stored| match &mut target {
             None => Ok(0),
@@ -334,11 +334,11 @@ impl Filter<'_> {
         path: &Place,
         mut next: impl FnMut() -> io::Result<NextStored>,
         write: &mut dyn FnMut(Stored) -> Result<u64>,
-        counts: &mut Counts,
+        counts: &mut FilterCounts,
     ) -> Result<()> {
         let mut faults = RecordFaults::of(path, self.plan.resync);
         let mut followers = Followers::default();
-        let mut add = |followed: Vec<Followed>, counts: &mut Counts| -> Result<()> {
+        let mut add = |followed: Vec<Followed>, counts: &mut FilterCounts| -> Result<()> {
             followed.into_iter().try_for_each(|(_, stored, verdict)| {
                 if self.keeps_verdict(verdict, counts) {
                     counts.kept += 1;
@@ -393,7 +393,7 @@ impl Filter<'_> {
     }
 
     /// Returns a record's verdict, or `None` for a record without a URL.
-    fn verdict(&self, path: &Place, record: &Record, counts: &mut Counts) -> Result<Option<Verdict>> {
+    fn verdict(&self, path: &Place, record: &Record, counts: &mut FilterCounts) -> Result<Option<Verdict>> {
         let Some(url) = &record.target else { return Ok(None) };
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
         let decided = match self.check_date(path, record, counts) {
@@ -406,7 +406,7 @@ impl Filter<'_> {
     }
 
     /// Returns a record's date. If each record is decided at its own date, counts and reports an invalid one.
-    fn check_date(&self, path: &Place, record: &Record, counts: &mut Counts) -> Option<Time> {
+    fn check_date(&self, path: &Place, record: &Record, counts: &mut FilterCounts) -> Option<Time> {
         let date = record.date.as_deref().unwrap_or_default();
         let time = read_date(date).ok();
         if time.is_none() && self.by_time {
@@ -436,7 +436,7 @@ impl Filter<'_> {
     }
 
     /// Returns whether a record with a verdict is kept, and counts it. A record without a URL is kept.
-    fn keeps_verdict(&self, verdict: Option<Verdict>, counts: &mut Counts) -> bool {
+    fn keeps_verdict(&self, verdict: Option<Verdict>, counts: &mut FilterCounts) -> bool {
         let Some(verdict) = verdict else {
             counts.without_url += 1;
             return true;
@@ -446,8 +446,8 @@ impl Filter<'_> {
     }
 }
 
-impl Counts {
-    fn and(mut self, other: Counts) -> Counts {
+impl FilterCounts {
+    fn and(mut self, other: FilterCounts) -> FilterCounts {
         self.verdicts.iter_mut().zip(other.verdicts).for_each(|(count, more)| *count += more);
         self.without_url += other.without_url;
         self.without_date += other.without_date;
@@ -515,7 +515,7 @@ impl Counts {
 
 /// An archive that was copied to its file.
 struct Copied {
-    counts: Counts,
+    counts: FilterCounts,
     lineage: Lineage,
     /// Whether an earlier run has copied it.
     was_kept: bool,
@@ -579,7 +579,7 @@ fn other_content(start: &[u8], path: &Place) -> Option<String> {
 /// Returns the message about a file with other content.
 fn refusal(content: Content, compression: Option<Compression>, path: &Place) -> String {
     let packed = compression.map(|found| format!(", compressed with {found}")).unwrap_or_default();
-    let hint = content.hint(Wanted::Warc, &path.display().to_string());
+    let hint = content.hint(ExpectedInput::Warc, &path.display().to_string());
     let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("is {}{packed}, not a WARC file{hint}", content.describe())
 }

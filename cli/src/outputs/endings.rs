@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use reptile_columns::Format;
+use reptile_columns::AnswerFormat;
 
 use crate::error::{Failure, Result};
 use reptile_records::place::Place;
@@ -14,7 +14,7 @@ const NOT_SETS: [&str; 14] = [
 ];
 
 /// Returns the format that an output's extension implies, if any.
-pub fn format_of(output: &Place) -> Option<Format> {
+pub fn format_of(output: &Place) -> Option<AnswerFormat> {
     let name = Path::new(output.file_name()?);
     let end_of = |name: &Path| name.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let end = match end_of(name)?.as_str() {
@@ -22,12 +22,12 @@ pub fn format_of(output: &Place) -> Option<Format> {
         end => end.to_owned(),
     };
     match end.as_str() {
-        "tsv" => Some(Format::Tsv),
-        "csv" => Some(Format::Csv),
-        "jsonl" | "ndjson" => Some(Format::Jsonl),
-        "parquet" => Some(Format::Parquet),
-        "arrow" | "feather" => Some(Format::Arrow),
-        "arrows" => Some(Format::ArrowStream),
+        "tsv" => Some(AnswerFormat::Tsv),
+        "csv" => Some(AnswerFormat::Csv),
+        "jsonl" | "ndjson" => Some(AnswerFormat::Jsonl),
+        "parquet" => Some(AnswerFormat::Parquet),
+        "arrow" | "feather" => Some(AnswerFormat::Arrow),
+        "arrows" => Some(AnswerFormat::ArrowStream),
         _ => None,
     }
 }
@@ -36,7 +36,7 @@ pub fn format_of(output: &Place) -> Option<Format> {
 ///
 /// # Errors
 /// Returns an error if the two differ.
-pub fn chosen_format(output: Option<&Place>, given: Option<Format>) -> Result<Option<Format>> {
+pub fn chosen_format(output: Option<&Place>, given: Option<AnswerFormat>) -> Result<Option<AnswerFormat>> {
     let Some((output, named)) = output.and_then(|output| Some((output, format_of(output)?))) else { return Ok(given) };
     match given.filter(|&given| given != named) {
         None => Ok(Some(named)),
@@ -50,9 +50,9 @@ pub fn chosen_format(output: Option<&Place>, given: Option<Format>) -> Result<Op
 }
 
 /// Returns the message for `--header` with a format that has no lines.
-pub fn names_in_schema(format: Format) -> &'static str {
+pub fn names_in_schema(format: AnswerFormat) -> &'static str {
     match format {
-        Format::Parquet => "--header: a Parquet file already has column names in its schema",
+        AnswerFormat::Parquet => "--header: a Parquet file already has column names in its schema",
         _ => "--header: Arrow already has column names in its schema",
     }
 }
@@ -80,15 +80,15 @@ mod tests {
     #[test]
     fn extensions_choose_the_format() {
         for (name, format) in [
-            ("out.tsv", Some(Format::Tsv)),
-            ("out.CSV", Some(Format::Csv)),
-            ("a/out.csv.gz", Some(Format::Csv)),
-            ("out.jsonl.zst", Some(Format::Jsonl)),
-            ("out.ndjson", Some(Format::Jsonl)),
-            ("out.parquet", Some(Format::Parquet)),
-            ("out.arrow", Some(Format::Arrow)),
-            ("out.Feather", Some(Format::Arrow)),
-            ("out.arrows.zst", Some(Format::ArrowStream)),
+            ("out.tsv", Some(AnswerFormat::Tsv)),
+            ("out.CSV", Some(AnswerFormat::Csv)),
+            ("a/out.csv.gz", Some(AnswerFormat::Csv)),
+            ("out.jsonl.zst", Some(AnswerFormat::Jsonl)),
+            ("out.ndjson", Some(AnswerFormat::Jsonl)),
+            ("out.parquet", Some(AnswerFormat::Parquet)),
+            ("out.arrow", Some(AnswerFormat::Arrow)),
+            ("out.Feather", Some(AnswerFormat::Arrow)),
+            ("out.arrows.zst", Some(AnswerFormat::ArrowStream)),
             ("out.csv.bz2", None),
             ("out.csv.old", None),
             ("out", None),
@@ -99,11 +99,11 @@ mod tests {
             ("out.csv/x", None),
         ] {
             assert_eq!(format_of(&Place::from(name)), format, "{name}");
-            let other = Format::Tsv;
+            let other = AnswerFormat::Tsv;
             let chosen = chosen_format(Some(&Place::from(name)), Some(other));
             assert_eq!(chosen.is_err(), format.is_some_and(|format| format != other), "{name}");
             assert_eq!(chosen_format(Some(&Place::from(name)), None).unwrap(), format, "{name}");
         }
-        assert_eq!(chosen_format(None, Some(Format::Csv)).unwrap(), Some(Format::Csv));
+        assert_eq!(chosen_format(None, Some(AnswerFormat::Csv)).unwrap(), Some(AnswerFormat::Csv));
     }
 }

@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use reptile_columns::{Format, Kind, RowFormat, Rows};
+use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowFormat};
 
 use super::endings;
 use super::file::{Complete, Output};
 use super::sink::Sink;
 use crate::error::{Failure, Result};
-use crate::run::lineage::{Counts, METADATA_KEY, named};
+use crate::run::lineage::{METADATA_KEY, NamedCounts, named};
 use crate::sets::fates::FateRow;
 use reptile_records::place::Place;
 
 /// The columns and their types.
-const COLUMNS: [(&str, Kind); 10] = [
-    ("file", Kind::Word),
-    ("record", Kind::Long),
-    ("capture", Kind::Text),
-    ("url", Kind::Text),
-    ("time", Kind::Time),
-    ("status", Kind::Long),
-    ("redirects", Kind::Long),
-    ("redirect_chain", Kind::Text),
-    ("fate", Kind::Word),
-    ("detail", Kind::Text),
+const COLUMNS: [(&str, ColumnType); 10] = [
+    ("file", ColumnType::Word),
+    ("record", ColumnType::Long),
+    ("capture", ColumnType::Text),
+    ("url", ColumnType::Text),
+    ("time", ColumnType::Time),
+    ("status", ColumnType::Long),
+    ("redirects", ColumnType::Long),
+    ("redirect_chain", ColumnType::Text),
+    ("fate", ColumnType::Word),
+    ("detail", ColumnType::Text),
 ];
 
 /// Text bytes, or rows of columns, per write.
@@ -33,7 +33,7 @@ const WRITTEN_SIZE: usize = 1 << 16;
 pub struct FateWriter {
     format: RowFormat,
     sink: Sink,
-    rows: Rows,
+    rows: AnswerRows,
     /// The input paths, as given.
     inputs: Vec<String>,
     /// Number of captures with each fate.
@@ -48,10 +48,10 @@ impl FateWriter {
     pub fn new(path: &Place, output: Output, inputs: Vec<String>) -> Result<FateWriter> {
         let format = format_of(path)?;
         let columns = COLUMNS.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
-        let has_header = matches!(format, Format::Tsv | Format::Csv);
+        let has_header = matches!(format, AnswerFormat::Tsv | AnswerFormat::Csv);
         let sink = Sink::new(output, format, columns.clone(), None)?;
         let format = RowFormat::new(format, columns);
-        let rows = if has_header { Rows::of_text(&format.header()) } else { format.rows() };
+        let rows = if has_header { AnswerRows::of_text(&format.header()) } else { format.rows() };
         Ok(FateWriter { format, sink, rows, inputs, counts: BTreeMap::new() })
     }
 
@@ -78,7 +78,7 @@ impl FateWriter {
     }
 
     /// Returns the number of captures with each fate.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> NamedCounts {
         named(&self.counts)
     }
 
@@ -103,7 +103,7 @@ impl FateWriter {
 ///
 /// # Errors
 /// Returns an error if it implies none.
-pub fn format_of(path: &Place) -> Result<Format> {
+pub fn format_of(path: &Place) -> Result<AnswerFormat> {
     let message =
         "--fates: unknown format; expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows";
     endings::format_of(path).ok_or_else(|| Failure::at(path, message))

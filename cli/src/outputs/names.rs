@@ -7,7 +7,7 @@ pub const MAX_NAMES_SHOWN: usize = 16;
 pub const MAX_NAMES_BYTES: usize = 1024;
 
 /// The first few names, and the number of omitted names.
-pub struct Few {
+pub struct ShownNames {
     /// The names as shown in the list.
     pub shown: Vec<String>,
     /// The number of omitted names.
@@ -24,9 +24,9 @@ pub fn cut(mut text: String, max_bytes: usize) -> String {
     text
 }
 
-impl Few {
+impl ShownNames {
     /// Returns the first few out of `count` names. A name longer than the limit is cut.
-    pub fn of(names: impl IntoIterator<Item = String>, count: usize) -> Few {
+    pub fn of(names: impl IntoIterator<Item = String>, count: usize) -> ShownNames {
         let (mut shown, mut bytes): (Vec<String>, usize) = (Vec::new(), 0);
         for name in names.into_iter().take(MAX_NAMES_SHOWN) {
             let name = cut(name, MAX_NAMES_BYTES);
@@ -36,7 +36,7 @@ impl Few {
             }
             shown.push(name);
         }
-        Few { more: count.saturating_sub(shown.len()), shown }
+        ShownNames { more: count.saturating_sub(shown.len()), shown }
     }
 
     /// Returns the names, separated by commas, and the number of omitted names.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn list(count: usize, len: usize) -> String {
-        Few::of((0..count).map(|at| format!("{at:0>len$}")), count).list()
+        ShownNames::of((0..count).map(|at| format!("{at:0>len$}")), count).list()
     }
 
     #[test]
@@ -69,10 +69,10 @@ mod tests {
     fn shown_bytes_stop_at_the_limit() {
         let half = MAX_NAMES_BYTES / 2;
         for (len, names) in [(half - 1, 2), (half, 2), (half + 1, 1)] {
-            assert_eq!(Few::of((0..2).map(|_| "n".repeat(len)), 2).shown.len(), names, "{len}");
+            assert_eq!(ShownNames::of((0..2).map(|_| "n".repeat(len)), 2).shown.len(), names, "{len}");
         }
         for (len, cut) in [(MAX_NAMES_BYTES - 1, false), (MAX_NAMES_BYTES, false), (MAX_NAMES_BYTES + 1, true)] {
-            let text = Few::of(["é".repeat(len / 2) + &"n".repeat(len % 2)], 1).list();
+            let text = ShownNames::of(["é".repeat(len / 2) + &"n".repeat(len % 2)], 1).list();
             assert_eq!(text.ends_with("..."), cut, "{len}");
             assert!(text.len() <= MAX_NAMES_BYTES + 3);
         }

@@ -1,7 +1,7 @@
 //! A list's rows in one output, or in numbered parts of at most N rows (`--rows-per-file`).
 
 use memchr::{memchr, memchr_iter};
-use reptile_columns::{ColumnData, Rows};
+use reptile_columns::{AnswerRows, ColumnData};
 
 use super::file::Complete;
 use super::sink::Sink;
@@ -19,14 +19,14 @@ pub enum RowSink {
     /// One output.
     One(Sink),
     /// Numbered parts.
-    Parts(Box<Parts>),
+    Parts(Box<OutputParts>),
 }
 
 impl RowSink {
     /// Creates a destination for parts of at most `rows` rows. `first` is the open first part.
     pub fn parts(first: Sink, rows: u64, next: NextPart) -> RowSink {
         let (header, full) = (None, Vec::new());
-        RowSink::Parts(Box::new(Parts {
+        RowSink::Parts(Box::new(OutputParts {
             current: first,
             header,
             number: 0,
@@ -42,7 +42,7 @@ impl RowSink {
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if there are more than [`MAX_LIST_PARTS`] parts.
-    pub fn write(&mut self, rows: &Rows) -> Result<()> {
+    pub fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match self {
             RowSink::One(sink) => sink.write(rows),
             RowSink::Parts(parts) => parts.write(rows),
@@ -57,7 +57,7 @@ impl RowSink {
         let sinks = match self {
             RowSink::One(sink) => vec![sink],
             RowSink::Parts(parts) => {
-                let Parts { current, mut full, .. } = *parts;
+                let OutputParts { current, mut full, .. } = *parts;
                 full.push(current);
                 full
             }
@@ -72,7 +72,7 @@ impl RowSink {
 }
 
 /// Parts being written.
-pub struct Parts {
+pub struct OutputParts {
     current: Sink,
     /// The header of each part, once it is known.
     header: Option<Vec<u8>>,
@@ -89,16 +89,16 @@ pub struct Parts {
     full: Vec<Sink>,
 }
 
-impl Parts {
-    fn write(&mut self, rows: &Rows) -> Result<()> {
+impl OutputParts {
+    fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match rows {
-            Rows::Text(text) if self.header.is_none() => {
+            AnswerRows::Text(text) if self.header.is_none() => {
                 self.header = Some(text.as_bytes().to_vec());
                 self.current.write(rows)
             }
-            Rows::Text(text) => self.write_text(text.as_bytes()),
-            Rows::Columns(columns) => self.write_columns(columns),
-            Rows::Selected(rows) => self.write_selected(rows),
+            AnswerRows::Text(text) => self.write_text(text.as_bytes()),
+            AnswerRows::Columns(columns) => self.write_columns(columns),
+            AnswerRows::Selected(rows) => self.write_selected(rows),
         }
     }
 
@@ -108,7 +108,7 @@ impl Parts {
             let end = memchr(b'\n', rest).map(|end| end + 1);
             self.in_row = end.is_none();
             let (row, after) = rest.split_at(end.unwrap_or(rest.len()));
-            self.current.write(&Rows::of_text(row))?;
+            self.current.write(&AnswerRows::of_text(row))?;
             rest = after;
         }
         while !rest.is_empty() {
@@ -118,7 +118,7 @@ impl Parts {
             let (rows, after) = rest.split_at(end.unwrap_or(rest.len()));
             self.in_row = !rows.ends_with(b"\n");
             self.left -= memchr_iter(b'\n', rows).count() as u64 + u64::from(self.in_row);
-            self.current.write(&Rows::of_text(rows))?;
+            self.current.write(&AnswerRows::of_text(rows))?;
             rest = after;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Parts {
             self.make_room()?;
             let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(count - start);
             let part = columns.iter().map(|column| column.slice(start..start + fits)).collect();
-            self.current.write(&Rows::Columns(part))?;
+            self.current.write(&AnswerRows::Columns(part))?;
             self.left -= fits as u64;
             start += fits;
         }
@@ -145,7 +145,7 @@ impl Parts {
             // The row after the last one that fits begins the next part.
             let after = (0..).zip(rest).filter(|(_, is_kept)| **is_kept).nth(last).map(|(at, _)| at);
             let (now, later) = rest.split_at(after.unwrap_or(rest.len()));
-            self.current.write(&Rows::Selected(now.to_vec()))?;
+            self.current.write(&AnswerRows::Selected(now.to_vec()))?;
             self.left -= now.iter().filter(|is_kept| **is_kept).count() as u64;
             rest = later;
             if !rest.is_empty() {
@@ -167,7 +167,7 @@ impl Parts {
         self.full.push(full);
         self.left = self.rows;
         match &self.header {
-            Some(header) if !header.is_empty() => self.current.write(&Rows::of_text(header)),
+            Some(header) if !header.is_empty() => self.current.write(&AnswerRows::of_text(header)),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use reptile_columns::{ColumnFormat, ColumnWriter, Error, Format, Kind, Rows};
+use reptile_columns::{AnswerFormat, AnswerRows, ColumnFormat, ColumnType, ColumnWriter, Error};
 use reptile_records::batches::kept::KeptRows;
 
 use super::file::Output;
@@ -23,17 +23,17 @@ impl Sink {
     /// Returns an error if columns would go to a terminal.
     pub fn new(
         mut output: Output,
-        format: Format,
-        columns: Vec<(String, Kind)>,
+        format: AnswerFormat,
+        columns: Vec<(String, ColumnType)>,
         kept: Option<KeptRows>,
     ) -> Result<Sink> {
         let column_format = match format {
-            Format::Tsv | Format::Csv | Format::Delimited(_) | Format::Jsonl => {
+            AnswerFormat::Tsv | AnswerFormat::Csv | AnswerFormat::Delimited(_) | AnswerFormat::Jsonl => {
                 return Ok(Sink::Text(Box::new(output)));
             }
-            Format::Parquet => ColumnFormat::Parquet,
-            Format::Arrow => ColumnFormat::Arrow,
-            Format::ArrowStream => ColumnFormat::ArrowStream,
+            AnswerFormat::Parquet => ColumnFormat::Parquet,
+            AnswerFormat::Arrow => ColumnFormat::Arrow,
+            AnswerFormat::ArrowStream => ColumnFormat::ArrowStream,
         };
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
@@ -51,20 +51,20 @@ impl Sink {
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn write(&mut self, rows: &Rows) -> Result<()> {
+    pub fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match (self, rows) {
-            (Sink::Text(output), Rows::Text(text)) => {
+            (Sink::Text(output), AnswerRows::Text(text)) => {
                 let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
                 written.map_err(|error| output.failure(&error))
             }
-            (Sink::Columns(file), Rows::Columns(columns)) => {
+            (Sink::Columns(file), AnswerRows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
             }
-            (Sink::Columns(file), Rows::Selected(rows)) => {
+            (Sink::Columns(file), AnswerRows::Selected(rows)) => {
                 file.push_selected(rows).map_err(|error| failure(file.output(), error))
             }
             // Columns have no header line.
-            (Sink::Columns(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
+            (Sink::Columns(_), AnswerRows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
             _ => Err(Failure::new("internal error: rows in another format than the output's; please report it")),
         }
     }

@@ -28,7 +28,7 @@ pub const SCHEMA: &str = "reptile-lineage/1";
 pub const METADATA_KEY: &str = LINEAGE_KEY;
 
 /// Counts by name.
-pub type Counts = BTreeMap<String, u64>;
+pub type NamedCounts = BTreeMap<String, u64>;
 
 /// A run's inputs, options, counts and outputs.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -45,9 +45,9 @@ pub struct Lineage {
     /// Each agent's verdicts.
     pub verdicts: Vec<AgentVerdicts>,
     /// The verdicts for all agents together.
-    pub together: Option<Counts>,
+    pub together: Option<NamedCounts>,
     /// Invalid rows by reason.
-    pub invalid_rows: Counts,
+    pub invalid_rows: NamedCounts,
     pub captures: Option<CaptureCounts>,
     pub findings: Vec<FindingCounts>,
     pub outputs: Vec<OutputState>,
@@ -118,7 +118,7 @@ pub struct RowCounts {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AgentVerdicts {
     pub agent: String,
-    pub counts: Counts,
+    pub counts: NamedCounts,
 }
 
 /// The captures' fates.
@@ -128,15 +128,15 @@ pub struct CaptureCounts {
     pub read: u64,
     pub body_bytes: u64,
     /// Unreadable captures, by reason.
-    pub bad: Counts,
+    pub bad: NamedCounts,
     /// Skipped captures, by reason.
-    pub left_out: Counts,
+    pub left_out: NamedCounts,
     /// Captures that do not decide, by reason.
-    pub discarded: Counts,
+    pub discarded: NamedCounts,
     /// Number of captures with each fate, if `--fates` was given.
-    pub fates: Option<Counts>,
+    pub fates: Option<NamedCounts>,
     /// Bodies that are not text, by kind.
-    pub non_text: Counts,
+    pub non_text: NamedCounts,
     pub untrusted: u64,
     /// Origins whose deciding capture is no longer fresh.
     pub stale: u64,
@@ -144,7 +144,7 @@ pub struct CaptureCounts {
     /// Skipped redirects and revisits, also in merged sets, or `None` if a set does not record it.
     pub unresolved: Option<u64>,
     pub rules: u64,
-    pub diagnostics: Counts,
+    pub diagnostics: NamedCounts,
 }
 
 /// The findings of one kind.
@@ -240,7 +240,7 @@ impl OutputState {
 
 impl CaptureCounts {
     /// Returns the counts in a report.
-    pub fn of(report: &Report, fates: Option<Counts>) -> CaptureCounts {
+    pub fn of(report: &Report, fates: Option<NamedCounts>) -> CaptureCounts {
         CaptureCounts {
             read: report.read(),
             body_bytes: report.body_bytes(),
@@ -260,17 +260,17 @@ impl CaptureCounts {
 }
 
 /// Returns counts with owned names.
-pub fn named<N: ToString>(counts: &BTreeMap<N, u64>) -> Counts {
+pub fn named<N: ToString>(counts: &BTreeMap<N, u64>) -> NamedCounts {
     counts.iter().map(|(name, &count)| (name.to_string(), count)).collect()
 }
 
 /// Returns verdict counts by name. `counts` has them by verdict number.
-pub fn counts_of(counts: [u64; 4]) -> Counts {
+pub fn counts_of(counts: [u64; 4]) -> NamedCounts {
     VERDICTS.map(|verdict| (verdict.name().to_owned(), counts[verdict as usize])).into()
 }
 
 /// Adds counts to others.
-fn add(counts: &mut Counts, more: Counts) {
+fn add(counts: &mut NamedCounts, more: NamedCounts) {
     more.into_iter().for_each(|(name, count)| *counts.entry(name).or_default() += count);
 }
 

@@ -31,7 +31,7 @@ pub struct Run {
     options: Options,
     start: Instant,
     metrics: Option<OpenMetrics>,
-    state: Mutex<State>,
+    state: Mutex<RunState>,
 }
 
 /// An open metrics file.
@@ -43,7 +43,7 @@ struct OpenMetrics {
 
 /// The recorded parts.
 #[derive(Default)]
-struct State {
+struct RunState {
     lineage: Lineage,
     failures: Vec<FailedInput>,
     kept_outputs: u64,
@@ -61,7 +61,7 @@ impl Run {
             options,
             start: Instant::now(),
             metrics: None,
-            state: Mutex::new(State::default()),
+            state: Mutex::new(RunState::default()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Run {
         self.state().failures.push(FailedInput { path, error: redacted_text(error) });
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -143,7 +143,7 @@ impl Run {
     pub fn finish(self, result: Result<Exit>) -> Result<Exit> {
         let Some(OpenMetrics { output, has_input_checksums, .. }) = self.metrics else { return result };
         let seconds = self.start.elapsed().as_secs_f64();
-        let State { lineage: all, failures, kept_outputs, kept_rows, has_other_path } =
+        let RunState { lineage: all, failures, kept_outputs, kept_rows, has_other_path } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if has_other_path {
             return result;

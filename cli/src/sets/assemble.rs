@@ -21,7 +21,7 @@ use reptile::{CompiledSet, Compiler, ErrorKind, Parsed, ParsedCapture};
 use super::Loaded;
 use super::fates::{CaptureSource, Fate, Fates};
 use super::memory_budget::MemoryBudget;
-use super::messages::{Message, OrderedMessages, Turns};
+use super::messages::{InputTurns, Message, OrderedMessages};
 use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report, untrusted_from};
 use crate::error::{Failure, Result, note};
@@ -178,7 +178,7 @@ fn read_inputs(
     let progress = Progress::of("files", entries_of(&inputs));
     let batch_bytes = budget.map_or(BATCH_BYTES, |budget| budget.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
     let scratch = budget.map_or_else(Scratch::default, MemoryBudget::scratch);
-    let turns = Turns::default();
+    let turns = InputTurns::default();
     let reading = options.reading(pass.keeps_going);
     let readers = Readers::new(inputs, Reading::new(&reading, scratch), &turns, batch_bytes);
     let readers = readers.leave_out(&pass.left_out, pass.keeps_going);

@@ -1,7 +1,7 @@
 //! Prints messages in input order, regardless of the order in which inputs are read.
 //!
 //! Messages for the current input are printed immediately. Messages for later inputs are queued, and their readers
-//! wait if the queue is long ([`Turns`]), so that memory is bounded and no message is lost.
+//! wait if the queue is long ([`InputTurns`]), so that memory is bounded and no message is lost.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -66,14 +66,14 @@ pub struct OrderedMessages<'t> {
     turn: usize,
     queues: BTreeMap<usize, QueuedMessages>,
     bytes: usize,
-    turns: &'t Turns,
+    turns: &'t InputTurns,
     /// The first input whose messages are printed.
     silent_before: usize,
 }
 
 impl<'t> OrderedMessages<'t> {
     /// Starts with the first input.
-    pub fn new(turns: &'t Turns) -> OrderedMessages<'t> {
+    pub fn new(turns: &'t InputTurns) -> OrderedMessages<'t> {
         OrderedMessages { turn: 0, queues: BTreeMap::new(), bytes: 0, turns, silent_before: 0 }
     }
 
@@ -145,19 +145,19 @@ impl Drop for OrderedMessages<'_> {
 
 /// The current input, for readers that wait.
 #[derive(Default)]
-pub struct Turns {
-    state: Mutex<State>,
+pub struct InputTurns {
+    state: Mutex<TurnState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TurnState {
     turn: usize,
     bytes: usize,
     is_over: bool,
 }
 
-impl Turns {
+impl InputTurns {
     /// Waits until an input is the current one. Returns `false` if the receiver has ended.
     pub fn wait_for(&self, input: usize) -> bool {
         self.wait(|state| state.turn == input)
@@ -174,8 +174,8 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    fn wait(&self, is_ready: impl Fn(&State) -> bool) -> bool {
-        let wait = |state: &mut State| !state.is_over && !is_ready(state);
+    fn wait(&self, is_ready: impl Fn(&TurnState) -> bool) -> bool {
+        let wait = |state: &mut TurnState| !state.is_over && !is_ready(state);
         !self.changed.wait_while(self.state(), wait).unwrap_or_else(PoisonError::into_inner).is_over
     }
 
@@ -186,7 +186,7 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TurnState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     fn readers_wait_when_the_message_limit_is_reached() {
         for (len, has_space) in [(MAX_QUEUED_BYTES - 1, true), (MAX_QUEUED_BYTES, false), (MAX_QUEUED_BYTES + 1, false)]
         {
-            let (turns, mut report) = (Turns::default(), Report::default());
+            let (turns, mut report) = (InputTurns::default(), Report::default());
             let mut messages = OrderedMessages::new(&turns);
             let text = "x".repeat(len - size_of::<Message>());
             messages.add(1, Message::Bad(text), &mut report);
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_first_input_to_fail_determines_the_error() {
-        let (turns, mut report) = (Turns::default(), Report::default());
+        let (turns, mut report) = (InputTurns::default(), Report::default());
         let mut messages = OrderedMessages::new(&turns);
         for _ in 0..2 * MAX_NAMED {
             messages.add(2, Message::LeftOut("a reason", "name".into()), &mut report);

@@ -30,7 +30,7 @@ use crate::url_list::refuse_url_list;
 use assemble::assemble;
 use report::Report;
 use reptile_records::Inputs;
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, ExpectedInput};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
 use reptile_records::place::Place;
@@ -75,7 +75,7 @@ impl Loaded {
         if options.set.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
-        let body = read_input(single::one(input, Wanted::Robots, options.set.profile())?)?;
+        let body = read_input(single::one(input, ExpectedInput::Robots, options.set.profile())?)?;
         refuse_url_list(path, &body, || "expected a robots.txt".into())?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.set.dialect())?);
         let left_out = single::left_out(&body, options.set.dialect());
@@ -86,7 +86,7 @@ impl Loaded {
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
         let is_file = options.set.host.is_some() && !input.is_collection() && input.content != Content::Set;
-        let input = if is_file { single::one(input, Wanted::Set, options.set.profile())? } else { input };
+        let input = if is_file { single::one(input, ExpectedInput::Set, options.set.profile())? } else { input };
         match input.content {
             _ if is_file || input.is_collection() => {}
             Content::Set if input.is_regular && input.compression.is_none() => {
@@ -98,7 +98,7 @@ impl Loaded {
                 }
                 return Ok(loaded);
             }
-            _ => return Err(input.refused(Wanted::Set).into()),
+            _ => return Err(input.refused(ExpectedInput::Set).into()),
         }
         let (set, report) = assemble(Inputs::Opened(Box::new(input)), options)?;
         Ok(Loaded { path, bytes: Bytes::Compiled(set.to_bytes()), report: Some(report), left_out: 0 })
@@ -111,7 +111,7 @@ impl Loaded {
     pub fn open_set(path: &Place) -> Result<Loaded> {
         let input = Input::open_no_pipe(path)?;
         if input.content != Content::Set || input.compression.is_some() {
-            return Err(input.refused(Wanted::Set).into());
+            return Err(input.refused(ExpectedInput::Set).into());
         }
         Loaded::map(path)
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::{io, thread};
 
-use super::messages::Turns;
+use super::messages::InputTurns;
 use crate::error::{Failure, Result};
 use reptile_records::detect::Content;
 use reptile_records::open::Input;
@@ -38,7 +38,7 @@ pub struct Batch<T> {
 pub struct Readers<'a> {
     inputs: Sources<'a>,
     reading: Reading<'a>,
-    turns: &'a Turns,
+    turns: &'a InputTurns,
     /// Batch size in memory, in bytes: bodies and metadata.
     batch_bytes: usize,
     /// Index of the next input to read.
@@ -62,7 +62,7 @@ enum Sources<'a> {
 
 impl<'a> Readers<'a> {
     /// Creates readers that send batches up to `batch_bytes` bytes.
-    pub fn new(inputs: Inputs<'a>, reading: Reading<'a>, turns: &'a Turns, batch_bytes: usize) -> Readers<'a> {
+    pub fn new(inputs: Inputs<'a>, reading: Reading<'a>, turns: &'a InputTurns, batch_bytes: usize) -> Readers<'a> {
         let inputs = match inputs {
             Inputs::Named(paths) => Sources::Named(paths),
             Inputs::Opened(input) => Sources::Opened(Mutex::new(Some(*input))),
@@ -215,7 +215,7 @@ pub fn stopped() -> Failure {
 }
 
 /// Releases waiting threads if a reader panics.
-struct EndOnPanic<'t>(&'t Turns);
+struct EndOnPanic<'t>(&'t InputTurns);
 
 impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {

@@ -10,7 +10,7 @@ use reptile::{Compiler, Dialect, Origin, Profile, Scheme};
 use super::OVER_LIMIT;
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
-use reptile_records::detect::Wanted;
+use reptile_records::detect::ExpectedInput;
 use reptile_records::open::{Input, read_input};
 use reptile_records::place::Place;
 use reptile_records::text::printable;
@@ -24,14 +24,14 @@ pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, hos
 /// # Errors
 /// Returns an error if the input is unreadable, or is another format without rules.
 pub fn read_one(path: &Place, profile: &Profile) -> Result<Vec<u8>> {
-    Ok(read_input(one(Input::open(path)?, Wanted::Robots, profile)?)?)
+    Ok(read_input(one(Input::open(path)?, ExpectedInput::Robots, profile)?)?)
 }
 
 /// Checks an input like [`read_one`]. Errors about another format name the expected input.
 ///
 /// # Errors
 /// The errors of [`read_one`].
-pub fn one(input: Input, wanted: Wanted, profile: &Profile) -> Result<Input> {
+pub fn one(input: Input, wanted: ExpectedInput, profile: &Profile) -> Result<Input> {
     let (input, kind) = input.one(wanted)?;
     if let BodyKind::WithRules(format, rules) = kind {
         let (name, what, rules) = (name_of(&input.path), format.describe(), grouped(rules as u64));

@@ -11,7 +11,7 @@ use std::time::Instant;
 use arrow_array::{ArrayRef, LargeStringArray};
 use reptile::{Set, Verdict};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Source};
+use reptile_columns::{Column, SetOrRobots};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(urls)?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     let urls: Vec<&str> = lines.iter().copied().cycle().take(count.parse()?).collect();
-    let agents = Source::Set(Set::read(set)?).agents(&[agent], false)?;
+    let agents = SetOrRobots::Set(Set::read(set)?).agents(&[agent], false)?;
     let array: ArrayRef = Arc::new(LargeStringArray::from_iter_values(&urls));
     let decider = ArrayDecider::new(agents.clone(), &[Column::Verdict])?;
     let mut verdicts = vec![Verdict::Invalid; urls.len()];

@@ -3,7 +3,9 @@
 use std::{error::Error, fs::File, io::BufWriter};
 
 use reptile::{Compiler, Dialect};
-use reptile_columns::{Column, ColumnFormat, ColumnWriter, Decider, Format, Layout, Rows, TableDecider, columns_of};
+use reptile_columns::{
+    AnswerFormat, AnswerRows, Column, ColumnFormat, ColumnWriter, Decider, Layout, TableDecider, columns_of,
+};
 use reptile_records::tables::{open::Opening, source::Source};
 use reptile_records::{Error as ReadError, Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
 
@@ -34,13 +36,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let decider = Decider::new(set.agents([&agent[..]])?, Layout::new(&Column::from_list("url,verdict,line,rule")?)?)?;
     let columns = columns_of(decider.layout(), decider.crawlers());
     let mut file = ColumnWriter::new(BufWriter::new(File::create(out)?), ColumnFormat::Parquet, columns);
-    let decider = TableDecider::new(decider, Format::Parquet)?;
+    let decider = TableDecider::new(decider, AnswerFormat::Parquet)?;
     let mut answers = decider.answers();
     let (table, mut rows) = Source::open(urls.as_str())?.open_rows(&Opening::of(urls.as_str()))?;
     while let Some(part) = rows.next(Vec::new(), &|| true)? {
         for block in part.blocks() {
             decider.decide(&table, block, &mut answers)?;
-            if let Rows::Columns(columns) = &answers.rows {
+            if let AnswerRows::Columns(columns) = &answers.rows {
                 file.push(columns)?;
             }
         }

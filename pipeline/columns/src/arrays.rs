@@ -10,34 +10,36 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 
-use crate::data::{ColumnData, Kind, Values, words_of};
+use crate::data::{ColumnData, ColumnType, Values, words_of};
 use crate::error::Error;
 
 /// The times' zone.
 const UTC: &str = "UTC";
 
 /// Returns a column's type.
-fn data_type(kind: &Kind) -> DataType {
+fn data_type(kind: &ColumnType) -> DataType {
     match kind {
-        Kind::Verdict | Kind::Group => DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8)),
-        Kind::Number | Kind::Count | Kind::Id => DataType::UInt32,
-        Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some(UTC.into())),
-        Kind::Mask(_) | Kind::Long => DataType::UInt64,
-        Kind::Text | Kind::Word => DataType::LargeUtf8,
-        Kind::Names(_) => DataType::LargeList(item()),
+        ColumnType::Verdict | ColumnType::Group => {
+            DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
+        }
+        ColumnType::Number | ColumnType::Count | ColumnType::Id => DataType::UInt32,
+        ColumnType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some(UTC.into())),
+        ColumnType::Mask(_) | ColumnType::Long => DataType::UInt64,
+        ColumnType::Text | ColumnType::Word => DataType::LargeUtf8,
+        ColumnType::Names(_) => DataType::LargeList(item()),
     }
 }
 
 /// Returns a column's field. Any column may have nulls.
-pub(crate) fn field(name: &str, kind: &Kind) -> Field {
+pub(crate) fn field(name: &str, kind: &ColumnType) -> Field {
     Field::new(name, data_type(kind), true)
 }
 
 /// Returns the metadata entry for the names of a mask's bits, if there is a mask: its column's name, and the names as
 /// a JSON list.
-pub(crate) fn mask_names(columns: &[(String, Kind)]) -> Option<(String, String)> {
+pub(crate) fn mask_names(columns: &[(String, ColumnType)]) -> Option<(String, String)> {
     columns.iter().find_map(|(name, kind)| match kind {
-        Kind::Mask(names) => Some((name.clone(), serde_json::Value::from(names.clone()).to_string())),
+        ColumnType::Mask(names) => Some((name.clone(), serde_json::Value::from(names.clone()).to_string())),
         _ => None,
     })
 }
@@ -66,18 +68,20 @@ pub(crate) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<Ar
             Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?)
         }
         Values::Numbers(numbers) => {
-            let own = (kind == Kind::Number).then(|| numbers.iter().map(|&number| number > 0).collect());
+            let own = (kind == ColumnType::Number).then(|| numbers.iter().map(|&number| number > 0).collect());
             Arc::new(UInt32Array::try_new(numbers.into(), nulls(own))?)
         }
         Values::Longs { longs, present } => {
             let nulls = nulls(Some(NullBuffer::from(present)));
             match kind {
                 // The bits are the same as in the unsigned number.
-                Kind::Id => {
+                ColumnType::Id => {
                     let ids: Vec<u32> = longs.into_iter().map(|id| id as u32).collect();
                     Arc::new(UInt32Array::try_new(ids.into(), nulls)?)
                 }
-                Kind::Time => Arc::new(TimestampMillisecondArray::try_new(longs.into(), nulls)?.with_timezone(UTC)),
+                ColumnType::Time => {
+                    Arc::new(TimestampMillisecondArray::try_new(longs.into(), nulls)?.with_timezone(UTC))
+                }
                 _ => {
                     let numbers: Vec<u64> = longs.into_iter().map(|long| long as u64).collect();
                     Arc::new(UInt64Array::try_new(numbers.into(), nulls)?)
@@ -85,7 +89,7 @@ pub(crate) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<Ar
             }
         }
         Values::Lists { items, ends, present } => {
-            let names: &[String] = if let Kind::Names(names) = &kind { names } else { &[] };
+            let names: &[String] = if let ColumnType::Names(names) = &kind { names } else { &[] };
             let items = items.iter().filter_map(|&item| names.get(item as usize));
             let items: ArrayRef = Arc::new(LargeStringArray::from_iter_values(items));
             let bounds: Vec<i64> = std::iter::once(0).chain(ends.into_iter().map(i64::from)).collect();

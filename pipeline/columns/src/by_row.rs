@@ -17,7 +17,7 @@ pub const MAX_CACHED_CELLS: usize = 8192;
 pub const MAX_CACHED_CELL_BYTES: usize = 512;
 
 /// A crawler's name, and its verdict counts in the verdicts' numeric order.
-pub type Counted = (Arc<str>, [u64; 4]);
+pub type CrawlerCounts = (Arc<str>, [u64; 4]);
 
 /// Looks up crawlers for rows.
 ///
@@ -94,11 +94,11 @@ struct Cache {
     places: HashMap<Vec<u8>, Option<usize>>,
     /// Each crawler's index, by name.
     names: HashMap<Arc<str>, usize>,
-    crawlers: Vec<Found>,
+    crawlers: Vec<NamedCrawler>,
 }
 
 /// A crawler that a cell names, and its verdict counts.
-struct Found {
+struct NamedCrawler {
     name: Arc<str>,
     agents: Agents,
     counts: [u64; 4],
@@ -111,7 +111,7 @@ pub struct Session<'r> {
     rows: &'r ByRow,
     cache: Cache,
     /// Evicted crawlers' verdict counts.
-    counted: Vec<Counted>,
+    counted: Vec<CrawlerCounts>,
     /// Rows without a crawler.
     unnamed: u64,
     /// Each row's crawler index in the last [`Session::find_all`].
@@ -223,7 +223,7 @@ impl Session<'_> {
             let is_exact = self.rows.is_exact;
             *self.cache.names.entry(Arc::clone(&name)).or_insert_with(|| {
                 let mistake = mistake(name.as_bytes()).filter(|_| !is_exact && !agent.is_named());
-                crawlers.push(Found { name, agents: agent.into(), counts: [0; 4], mistake });
+                crawlers.push(NamedCrawler { name, agents: agent.into(), counts: [0; 4], mistake });
                 crawlers.len() - 1
             })
         });
@@ -369,7 +369,7 @@ impl Session<'_> {
     }
 
     /// Ends the block. Returns each crawler's verdict counts, and how many rows have no crawler.
-    pub fn end(mut self) -> (Vec<Counted>, u64) {
+    pub fn end(mut self) -> (Vec<CrawlerCounts>, u64) {
         self.count();
         self.counted.sort_unstable();
         self.rows.caches.lock().unwrap_or_else(PoisonError::into_inner).push(self.cache);

@@ -14,7 +14,7 @@ const NULL_KEY: i8 = -1;
 
 /// A column's type. See [`RowFormat`](crate::RowFormat) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// A mostly unique text; empty is null.
     Text,
     /// A frequently repeated text; empty is null.
@@ -47,7 +47,7 @@ pub(crate) trait CellSink {
     fn verdict(&mut self, verdict: Verdict);
     /// Writes a group.
     fn group(&mut self, group: Group);
-    /// Writes a number. For a [`Kind::Number`] column, 0 is null.
+    /// Writes a number. For a [`ColumnType::Number`] column, 0 is null.
     fn number(&mut self, number: u32);
     /// Writes a number or null.
     fn long(&mut self, number: Option<u64>);
@@ -60,7 +60,7 @@ pub(crate) trait CellSink {
 /// A column's values for consecutive rows. See [`ColumnWriter`](crate::ColumnWriter) for an example.
 #[derive(Clone, Debug)]
 pub struct ColumnData {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnType,
     pub(crate) values: Values,
 }
 
@@ -82,15 +82,15 @@ pub(crate) enum Values {
 impl ColumnData {
     /// Creates an empty column.
     #[must_use]
-    pub fn new(kind: Kind) -> ColumnData {
+    pub fn new(kind: ColumnType) -> ColumnData {
         let values = match kind {
-            Kind::Text | Kind::Word => Values::Texts { bytes: Vec::new(), bounds: vec![0] },
-            Kind::Verdict | Kind::Group => Values::Keys(Vec::new()),
-            Kind::Number | Kind::Count => Values::Numbers(Vec::new()),
-            Kind::Id | Kind::Long | Kind::Mask(_) | Kind::Time => {
+            ColumnType::Text | ColumnType::Word => Values::Texts { bytes: Vec::new(), bounds: vec![0] },
+            ColumnType::Verdict | ColumnType::Group => Values::Keys(Vec::new()),
+            ColumnType::Number | ColumnType::Count => Values::Numbers(Vec::new()),
+            ColumnType::Id | ColumnType::Long | ColumnType::Mask(_) | ColumnType::Time => {
                 Values::Longs { longs: Vec::new(), present: Vec::new() }
             }
-            Kind::Names(_) => Values::Lists { items: Vec::new(), ends: Vec::new(), present: Vec::new() },
+            ColumnType::Names(_) => Values::Lists { items: Vec::new(), ends: Vec::new(), present: Vec::new() },
         };
         ColumnData { kind, values }
     }
@@ -112,7 +112,7 @@ impl ColumnData {
     pub(crate) fn text_bytes(&self, rows: std::ops::Range<usize>) -> usize {
         match (&self.values, &self.kind) {
             (Values::Texts { bounds, .. }, _) => (bounds[rows.end] - bounds[rows.start]) as usize,
-            (Values::Lists { ends, .. }, Kind::Names(names)) => {
+            (Values::Lists { ends, .. }, ColumnType::Names(names)) => {
                 let end_of = |rows: usize| rows.checked_sub(1).map_or(0, |last| ends[last]) as usize;
                 let longest = names.iter().map(String::len).max().unwrap_or(0);
                 (end_of(rows.end) - end_of(rows.start)) * longest
@@ -161,7 +161,7 @@ impl ColumnData {
         }
     }
 
-    /// Replaces the last row with a null. A [`Kind::Count`] becomes 0.
+    /// Replaces the last row with a null. A [`ColumnType::Count`] becomes 0.
     pub(crate) fn null_last(&mut self) {
         match &mut self.values {
             Values::Texts { bytes, bounds } => {
@@ -306,52 +306,52 @@ pub(crate) fn as_utf8(text: &[u8]) -> Cow<'_, [u8]> {
 /// ```
 /// assert_eq!(reptile_columns::SUMMARY_COLUMNS[1].0, "access");
 /// ```
-pub const SUMMARY_COLUMNS: [(&str, Kind); 8] = [
-    ("agent", Kind::Word),
-    ("access", Kind::Word),
-    ("group", Kind::Word),
-    ("allow_rules", Kind::Count),
-    ("disallow_rules", Kind::Count),
-    ("reason", Kind::Word),
-    ("allowed_path", Kind::Text),
-    ("disallowed_path", Kind::Text),
+pub const SUMMARY_COLUMNS: [(&str, ColumnType); 8] = [
+    ("agent", ColumnType::Word),
+    ("access", ColumnType::Word),
+    ("group", ColumnType::Word),
+    ("allow_rules", ColumnType::Count),
+    ("disallow_rules", ColumnType::Count),
+    ("reason", ColumnType::Word),
+    ("allowed_path", ColumnType::Text),
+    ("disallowed_path", ColumnType::Text),
 ];
 
 /// Returns a layout's columns for these crawlers, each with its name and kind. See
 /// [`ColumnWriter`](crate::ColumnWriter) for an example.
 #[must_use]
-pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, Kind)> {
+pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, ColumnType)> {
     layout.names(crawlers).into_iter().zip(kinds_of(layout, crawlers)).collect()
 }
 
 /// Returns the kinds of a layout's columns for these crawlers.
-pub(crate) fn kinds_of(layout: &Layout, crawlers: &Crawlers) -> impl Iterator<Item = Kind> {
+pub(crate) fn kinds_of(layout: &Layout, crawlers: &Crawlers) -> impl Iterator<Item = ColumnType> {
     let agents = crawlers.names();
     layout.cells(agents.len()).into_iter().map(move |cell| match cell {
-        Cell::Url => Kind::Text,
+        Cell::Url => ColumnType::Text,
         Cell::Once(column) | Cell::Agent(_, column) => kind_of(column, agents),
-        Cell::AnyOf => Kind::Verdict,
+        Cell::AnyOf => ColumnType::Verdict,
     })
 }
 
-fn kind_of(column: Column, agents: &[String]) -> Kind {
+fn kind_of(column: Column, agents: &[String]) -> ColumnType {
     match column {
-        Column::Url => Kind::Text,
-        Column::Verdict => Kind::Verdict,
-        Column::Group => Kind::Group,
-        Column::Line => Kind::Number,
-        Column::Ruleset => Kind::Id,
-        Column::CaptureTime => Kind::Time,
-        Column::Mask => Kind::Mask(agents.to_vec()),
-        Column::Refused => Kind::Names(agents.to_vec()),
-        Column::Agent | Column::Rule | Column::Reason | Column::Usage(_) | Column::Purpose => Kind::Word,
+        Column::Url => ColumnType::Text,
+        Column::Verdict => ColumnType::Verdict,
+        Column::Group => ColumnType::Group,
+        Column::Line => ColumnType::Number,
+        Column::Ruleset => ColumnType::Id,
+        Column::CaptureTime => ColumnType::Time,
+        Column::Mask => ColumnType::Mask(agents.to_vec()),
+        Column::Refused => ColumnType::Names(agents.to_vec()),
+        Column::Agent | Column::Rule | Column::Reason | Column::Usage(_) | Column::Purpose => ColumnType::Word,
     }
 }
 
 /// Returns the words for a column's keys.
-pub(crate) fn words_of(kind: &Kind) -> Vec<&'static str> {
+pub(crate) fn words_of(kind: &ColumnType) -> Vec<&'static str> {
     match kind {
-        Kind::Group => GROUPS.map(Group::as_str).to_vec(),
+        ColumnType::Group => GROUPS.map(Group::as_str).to_vec(),
         _ => VERDICTS.map(Verdict::name).to_vec(),
     }
 }
@@ -363,18 +363,25 @@ mod tests {
     #[test]
     fn appended_rows_equal_pushed_rows() {
         let names = vec!["a".to_owned(), "b".to_owned()];
-        let kinds = [Kind::Text, Kind::Verdict, Kind::Group, Kind::Number, Kind::Long, Kind::Names(names.clone())];
+        let kinds = [
+            ColumnType::Text,
+            ColumnType::Verdict,
+            ColumnType::Group,
+            ColumnType::Number,
+            ColumnType::Long,
+            ColumnType::Names(names.clone()),
+        ];
         for kind in kinds {
             let column = |rows: std::ops::Range<usize>| {
                 let mut column = ColumnData::new(kind.clone());
                 let mut cells = column.cells();
                 for row in rows {
                     match kind {
-                        Kind::Text => cells.text(&b"0123456789"[..row % 10]),
-                        Kind::Verdict => cells.verdict(VERDICTS[row % 4]),
-                        Kind::Group => cells.group(GROUPS[row % 3]),
-                        Kind::Number => cells.number(row as u32),
-                        Kind::Long => cells.long((row % 3 > 0).then_some(row as u64)),
+                        ColumnType::Text => cells.text(&b"0123456789"[..row % 10]),
+                        ColumnType::Verdict => cells.verdict(VERDICTS[row % 4]),
+                        ColumnType::Group => cells.group(GROUPS[row % 3]),
+                        ColumnType::Number => cells.number(row as u32),
+                        ColumnType::Long => cells.long((row % 3 > 0).then_some(row as u64)),
                         _ if row % 4 == 0 => cells.list(&names, Err(Verdict::Unknown)),
                         _ => cells.list(&names, Ok(&mut (0..row % 3))),
                     }
@@ -396,27 +403,34 @@ mod tests {
     #[test]
     fn the_last_row_becomes_null() {
         let names = vec!["a".to_owned()];
-        let kinds = [Kind::Text, Kind::Verdict, Kind::Group, Kind::Number, Kind::Long, Kind::Names(names.clone())];
+        let kinds = [
+            ColumnType::Text,
+            ColumnType::Verdict,
+            ColumnType::Group,
+            ColumnType::Number,
+            ColumnType::Long,
+            ColumnType::Names(names.clone()),
+        ];
         for kind in kinds {
             let mut column = ColumnData::new(kind.clone());
             for _ in 0..2 {
                 let mut cells = column.cells();
                 match kind {
-                    Kind::Text => cells.text(b"text"),
-                    Kind::Verdict => cells.verdict(Verdict::Invalid),
-                    Kind::Group => cells.group(Group::None),
-                    Kind::Number => cells.number(7),
-                    Kind::Long => cells.long(Some(7)),
+                    ColumnType::Text => cells.text(b"text"),
+                    ColumnType::Verdict => cells.verdict(Verdict::Invalid),
+                    ColumnType::Group => cells.group(Group::None),
+                    ColumnType::Number => cells.number(7),
+                    ColumnType::Long => cells.long(Some(7)),
                     _ => cells.list(&names, Ok(&mut (0..1))),
                 }
             }
             column.null_last();
             let expected = match kind {
-                Kind::Text => r#"Texts { bytes: [116, 101, 120, 116], bounds: [0, 4, 4] }"#,
-                Kind::Verdict => "Keys([3, -1])",
-                Kind::Group => "Keys([2, -1])",
-                Kind::Number => "Numbers([7, 0])",
-                Kind::Long => "Longs { longs: [7, 7], present: [true, false] }",
+                ColumnType::Text => r#"Texts { bytes: [116, 101, 120, 116], bounds: [0, 4, 4] }"#,
+                ColumnType::Verdict => "Keys([3, -1])",
+                ColumnType::Group => "Keys([2, -1])",
+                ColumnType::Number => "Numbers([7, 0])",
+                ColumnType::Long => "Longs { longs: [7, 7], present: [true, false] }",
                 _ => "Lists { items: [0], ends: [1, 1], present: [true, false] }",
             };
             assert_eq!(format!("{:?}", column.values), expected, "{kind:?}");

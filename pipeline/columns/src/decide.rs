@@ -313,7 +313,7 @@ impl Decider {
                 break;
             }
             let tried: Vec<_> =
-                open.iter().map(|(row, all)| Replaced { row: &rows[*row], url: &all[place].url }).collect();
+                open.iter().map(|(row, all)| RowWithUrl { row: &rows[*row], url: &all[place].url }).collect();
             row_verdicts.resize(tried.len() * width, Verdict::Invalid);
             row_fetched_at.clear();
             row_fetched_at.resize(if fetched_at.is_empty() { 0 } else { tried.len() }, None);
@@ -422,12 +422,12 @@ impl Decider {
             }
             Cell::Agent(at, Column::Verdict) => out.verdict(written(row.verdicts[at])),
             Cell::Agent(at, column) => match row.why {
-                Why::Explained(explained) => match explained.get(at) {
+                RowReasons::Explained(explained) => match explained.get(at) {
                     Some(Ok(found)) => found.write(column, out),
                     Some(Err(reason)) => write_undecided(column, reason, out),
                     None => {}
                 },
-                Why::Verdict { preferences, .. } => self.write_usage(column, row.verdicts, preferences, at, out),
+                RowReasons::Verdict { preferences, .. } => self.write_usage(column, row.verdicts, preferences, at, out),
             },
             Cell::AnyOf => out.verdict(written(over_all(row.verdicts))),
         }
@@ -465,11 +465,11 @@ impl Decider {
     /// Returns a crawler's single verdict for the fetch and the purpose.
     fn purpose_of(&self, row: &DecidedRow<'_>, at: usize) -> Verdict {
         match row.why {
-            Why::Explained(explained) => match explained.get(at) {
+            RowReasons::Explained(explained) => match explained.get(at) {
                 Some(Ok(found)) => found.purpose,
                 _ => row.verdicts[at],
             },
-            Why::Verdict { preferences, .. } => {
+            RowReasons::Verdict { preferences, .. } => {
                 self.layout.purpose(row.verdicts[at], self.own_preferences(preferences, at))
             }
         }
@@ -560,7 +560,7 @@ pub(crate) struct DecidedRow<'d> {
     /// The crawler's name in the row, if rows name crawlers.
     pub(crate) crawler: Option<&'d str>,
     /// The row's facts in addition to the verdicts.
-    pub(crate) why: Why<'d>,
+    pub(crate) why: RowReasons<'d>,
 }
 
 /// Facts about rows that were decided together, in addition to their verdicts.
@@ -574,9 +574,9 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Returns the facts about one of `count` rows.
-    pub(crate) fn of(&self, row: usize, count: usize) -> Why<'_> {
+    pub(crate) fn of(&self, row: usize, count: usize) -> RowReasons<'_> {
         let cells = self.preferences.len() / count.max(1);
-        Why::Verdict {
+        RowReasons::Verdict {
             fetched_at: self.fetched_at.get(row).copied().flatten(),
             preferences: self.preferences.get(row * cells..(row + 1) * cells).unwrap_or_default(),
         }
@@ -585,7 +585,7 @@ impl Facts {
 
 /// A row's facts in addition to its verdicts.
 #[derive(Clone, Copy)]
-pub(crate) enum Why<'d> {
+pub(crate) enum RowReasons<'d> {
     /// The facts of a row that was decided together with others.
     Verdict {
         /// The robots.txt's fetch time, if a column needs it and the set knows it.
@@ -600,25 +600,27 @@ pub(crate) enum Why<'d> {
 impl DecidedRow<'_> {
     fn fetched_at(&self) -> Option<Time> {
         match self.why {
-            Why::Verdict { fetched_at, .. } => fetched_at,
-            Why::Explained(explained) => explained.iter().flatten().find_map(|found| found.provenance.fetched_at),
+            RowReasons::Verdict { fetched_at, .. } => fetched_at,
+            RowReasons::Explained(explained) => {
+                explained.iter().flatten().find_map(|found| found.provenance.fetched_at)
+            }
         }
     }
 }
 
 /// A row with another URL.
-struct Replaced<'a, R> {
+struct RowWithUrl<'a, R> {
     row: &'a R,
     url: &'a [u8],
 }
 
-impl<R> AsRef<[u8]> for Replaced<'_, R> {
+impl<R> AsRef<[u8]> for RowWithUrl<'_, R> {
     fn as_ref(&self) -> &[u8] {
         self.url
     }
 }
 
-impl<R: NamedRow> NamedRow for Replaced<'_, R> {
+impl<R: NamedRow> NamedRow for RowWithUrl<'_, R> {
     fn crawler(&self) -> &[u8] {
         self.row.crawler()
     }

@@ -15,15 +15,15 @@
 //! ```
 //! # #[cfg(feature = "tables")] {
 //! use reptile::{Dialect, Robots};
-//! use reptile_columns::{Column, Decider, Format, Layout, Rows, TableDecider};
+//! use reptile_columns::{AnswerFormat, AnswerRows, Column, Decider, Layout, TableDecider};
 //! use reptile_records::tables::{Table, source::Block};
 //!
 //! let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
 //! let layout = Layout::new(&[Column::Verdict, Column::Url])?;
-//! let decider = TableDecider::new(Decider::new(robots.agents(["GPTBot"])?, layout)?, Format::Csv)?;
+//! let decider = TableDecider::new(Decider::new(robots.agents(["GPTBot"])?, layout)?, AnswerFormat::Csv)?;
 //! let mut answers = decider.answers();
 //! decider.decide(&Table::list(), Block::Text(b"https://example.com/\nhttps://example.com/private/1\n"), &mut answers)?;
-//! let Rows::Text(rows) = &answers.rows else { unreachable!("CSV is text") };
+//! let AnswerRows::Text(rows) = &answers.rows else { unreachable!("CSV is text") };
 //! assert_eq!(rows.as_bytes(), b"allow,https://example.com/\ndisallow,https://example.com/private/1\n");
 //! assert_eq!(answers.lines, 2);
 //! # }
@@ -55,10 +55,11 @@ mod text;
 mod usage;
 
 pub use by_row::{
-    ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session, Times,
+    ByRow, CrawlerCounts, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session,
+    Times,
 };
 pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, MAX_USES, VERDICTS};
-pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
+pub use data::{ColumnData, ColumnType, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
 #[cfg(feature = "files")]
@@ -67,11 +68,11 @@ pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "tables")]
 pub use rights::{PageRights, RightsTable};
 pub use scope::Scope;
-pub use source::Source;
+pub use source::SetOrRobots;
 #[cfg(feature = "tables")]
 pub use text::{
-    Answers, Faults, Format, LongPart, MAX_COUNTED_KEYS, MAX_KEY_BYTES, MAX_NAMED_FAULTS, Rejected, RowCells,
-    RowFormat, Rows, TableDecider, Tally, Text, Top, Tops, shown_row,
+    AnswerFormat, AnswerRows, Answers, Faults, LongPart, MAX_COUNTED_KEYS, MAX_KEY_BYTES, MAX_NAMED_FAULTS, Rejected,
+    RowCells, RowFormat, TableDecider, Tally, Text, Top, Tops, shown_row,
 };
 #[cfg(feature = "arrow")]
 pub use usage::{UsageColumns, UsageOptions};

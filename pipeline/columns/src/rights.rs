@@ -6,8 +6,8 @@ use reptile::{Agents, Error, Verdict};
 use reptile_records::pages::{CrawlerNames, Page};
 use reptile_records::warc::read_date;
 
-use crate::data::Kind;
-use crate::text::{Format, RowFormat, Rows};
+use crate::data::ColumnType;
+use crate::text::{AnswerFormat, AnswerRows, RowFormat};
 
 /// The separator between the statements of a channel.
 const BETWEEN: &[u8] = b" | ";
@@ -30,12 +30,12 @@ pub struct PageRights {
 /// ```
 /// use reptile::rights::Profile;
 /// use reptile::{Dialect, Robots};
-/// use reptile_columns::{Format, RightsTable};
+/// use reptile_columns::{AnswerFormat, RightsTable};
 ///
 /// let robots = Robots::parse("user-agent: *\ncontent-usage: train-ai=n\n", Dialect::google())?;
 /// let query = Profile::named("aipref").ok_or("no such profile")?.query(["train-ai"])?;
 /// let table = RightsTable::new(robots.agents(["CCBot"])?, query, None, false);
-/// let names: Vec<String> = table.format(Format::Tsv).columns().iter().map(|(name, _)| name.clone()).collect();
+/// let names: Vec<String> = table.format(AnswerFormat::Tsv).columns().iter().map(|(name, _)| name.clone()).collect();
 /// assert_eq!(names[..5], ["url", "time", "record", "CCBot:verdict", "CCBot:train-ai"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,23 +70,24 @@ impl RightsTable {
 
     /// Returns the rows' format.
     #[must_use]
-    pub fn format(&self, format: Format) -> RowFormat {
+    pub fn format(&self, format: AnswerFormat) -> RowFormat {
         let text = |name: &str, kind| (name.to_owned(), kind);
-        let mut columns = vec![text("url", Kind::Text), text("time", Kind::Time), text("record", Kind::Text)];
+        let mut columns =
+            vec![text("url", ColumnType::Text), text("time", ColumnType::Time), text("record", ColumnType::Text)];
         for agent in self.agents.iter() {
             let crawler = agent.crawler();
             let mut add = |name: &str, kind| columns.push((format!("{crawler}:{name}"), kind));
-            add("verdict", Kind::Verdict);
-            self.shown_names().for_each(|name| add(name, Kind::Word));
+            add("verdict", ColumnType::Verdict);
+            self.shown_names().for_each(|name| add(name, ColumnType::Word));
             if self.purpose.is_some() {
-                add("purpose", Kind::Verdict);
+                add("purpose", ColumnType::Verdict);
             }
             for name in [Channel::Robots.name(), Channel::Signal.name(), "conflict"] {
-                add(name, Kind::Word);
+                add(name, ColumnType::Word);
             }
         }
         let of_page = Channel::ALL.into_iter().filter(|channel| channel.is_of_page());
-        columns.extend(of_page.map(|channel| text(channel.name(), Kind::Text)));
+        columns.extend(of_page.map(|channel| text(channel.name(), ColumnType::Text)));
         RowFormat::new(format, columns)
     }
 
@@ -130,7 +131,7 @@ impl RightsTable {
     }
 
     /// Appends a page's row, in the format of [`RightsTable::format`].
-    pub fn push(&self, page: &Page, decided: &PageRights, format: &RowFormat, rows: &mut Rows) {
+    pub fn push(&self, page: &Page, decided: &PageRights, format: &RowFormat, rows: &mut AnswerRows) {
         let mut cells = format.begin(rows);
         cells.text(&page.url);
         cells.time(decided.time);

@@ -18,18 +18,18 @@ use reptile_domains::own_domain;
 ///
 /// ```
 /// use reptile::{Capture, Compiler, Dialect};
-/// use reptile_columns::{Column, Decider, Format, Layout, Rows, Scope, TableDecider};
+/// use reptile_columns::{AnswerFormat, AnswerRows, Column, Decider, Layout, Scope, TableDecider};
 /// use reptile_records::tables::{Table, source::Block};
 ///
 /// let mut compiler = Compiler::new(Dialect::google());
 /// compiler.add(Capture::new("https://www.example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
 /// let agents = compiler.finish()?.into_set()?.agents(["AnyBot"])?;
 /// let decider = Decider::new(agents, Layout::new(&[Column::Verdict])?)?.in_scope(Scope::Www);
-/// let decider = TableDecider::new(decider, Format::Tsv)?;
+/// let decider = TableDecider::new(decider, AnswerFormat::Tsv)?;
 /// let mut answers = decider.answers();
 /// decider.decide(&Table::list(), Block::Text(b"https://example.com/a\n"), &mut answers)?;
 /// assert_eq!(answers.stand_ins, 1);
-/// let Rows::Text(text) = answers.rows else { return Ok(()) };
+/// let AnswerRows::Text(text) = answers.rows else { return Ok(()) };
 /// assert_eq!(text.as_bytes(), b"disallow\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

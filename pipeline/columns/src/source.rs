@@ -1,20 +1,20 @@
-//! Resolves the crawlers that a binding's user names, in a set or one robots.txt: [`Source`].
+//! Resolves the crawlers that a binding's user names, in a set or one robots.txt: [`SetOrRobots`].
 
 use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
-/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone. See [`Source::agents`] for an
+/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone. See [`SetOrRobots::agents`] for an
 /// example.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum SetOrRobots {
     /// A compiled set.
     Set(Set),
     /// One robots.txt, which decides URLs from any origin.
     Robots(Robots),
 }
 
-impl Source {
+impl SetOrRobots {
     /// Resolves crawlers by the names that the command accepts: a product token or a known crawler's name (`GPTBot`),
     /// a chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys only the default group (`*`),
     /// or a group of crawlers (`@ai-training`, `@search`).
@@ -24,9 +24,9 @@ impl Source {
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
-    /// use reptile_columns::Source;
+    /// use reptile_columns::SetOrRobots;
     ///
-    /// let robots = Source::Robots(Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?);
+    /// let robots = SetOrRobots::Robots(Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?);
     /// assert_eq!(robots.agents(&["Googlebot", "MyBot"], false)?.len(), 2);
     /// let error = robots.agents(&["Googelbot"], false).unwrap_err();
     /// assert!(error.to_string().contains("\"Googlebot\""));
@@ -63,22 +63,22 @@ impl Source {
         Ok(agents)
     }
 
-    /// Resolves crawlers. See [`Source::agents`] for an example with names.
+    /// Resolves crawlers. See [`SetOrRobots::agents`] for an example with names.
     ///
     /// # Errors
     /// The errors of [`Set::agents`].
     pub fn resolve(&self, crawlers: impl IntoIterator<Item = Crawler>) -> Result<Agents, CrawlerError> {
         match self {
-            Source::Set(set) => set.agents(crawlers),
-            Source::Robots(robots) => robots.agents(crawlers),
+            SetOrRobots::Set(set) => set.agents(crawlers),
+            SetOrRobots::Robots(robots) => robots.agents(crawlers),
         }
     }
 
     /// Returns the crawlers that one name represents.
     fn named(&self, name: &str) -> Result<Vec<Crawler>, CrawlerError> {
         match self {
-            Source::Set(set) => set.crawlers_named(name),
-            Source::Robots(robots) => robots.crawlers_named(name),
+            SetOrRobots::Set(set) => set.crawlers_named(name),
+            SetOrRobots::Robots(robots) => robots.crawlers_named(name),
         }
     }
 }

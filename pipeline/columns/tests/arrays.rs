@@ -12,10 +12,10 @@ use arrow_array::{
 use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, ErrorKind, Scope, Source};
+use reptile_columns::{Column, ErrorKind, Scope, SetOrRobots};
 
 /// Returns a set with the usual cases: rules, wildcards, a group for one crawler, and a closed origin.
-pub fn source() -> Source {
+pub fn source() -> SetOrRobots {
     let mut compiler = Compiler::new(Dialect::google());
     let shop =
         "user-agent: *\ndisallow: /cart\nallow: /cart/help\ndisallow: /*?sort=\n\nuser-agent: GPTBot\ndisallow: /\n";
@@ -23,7 +23,7 @@ pub fn source() -> Source {
     let mut down = Capture::without_body("https://down.example/robots.txt").unwrap();
     down.status = Some(503);
     compiler.add(down).unwrap();
-    Source::Set(compiler.finish().unwrap().into_set().unwrap())
+    SetOrRobots::Set(compiler.finish().unwrap().into_set().unwrap())
 }
 
 pub fn agents(names: &[&str]) -> Agents {
@@ -280,7 +280,7 @@ fn invalid_crawler_and_column_names_are_errors() {
     assert!(error(&["Mozilla/5.0 (compatible; GPTBot/1.2)"]).contains("GPTBot"));
     assert!(source.agents(&["Googelbot"], true).is_ok());
     assert!(source.agents(&["@ai-training", "@search", "*", "x>y>*"], false).unwrap().len() > 10);
-    let robots = Source::Robots(Robots::parse("", Dialect::google()).unwrap());
+    let robots = SetOrRobots::Robots(Robots::parse("", Dialect::google()).unwrap());
     assert!(robots.agents(&["@search"], false).unwrap().len() > 10);
     assert!(Column::from_list("").is_err() && Column::from_list("url,url").is_err());
     assert_eq!(ArrayDecider::new(agents(&["MyBot"]), &[]).unwrap_err().kind(), ErrorKind::Column);

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use reptile::{Agents, Capture, Compiler, Crawler, Dialect, Set, Verdict};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, ErrorKind, MAX_MASKED_AGENTS, Source};
+use reptile_columns::{Column, ErrorKind, MAX_MASKED_AGENTS, SetOrRobots};
 
 use crate::arrays::{agents, words};
 
@@ -30,7 +30,7 @@ fn by_time() -> Set {
 }
 
 fn timed(names: &[&str]) -> Agents {
-    Source::Set(by_time()).agents(names, false).unwrap()
+    SetOrRobots::Set(by_time()).agents(names, false).unwrap()
 }
 
 /// Returns rows with a URL and a time.

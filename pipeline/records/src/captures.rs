@@ -108,7 +108,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The reason why a row is not a capture, worded the same for all such rows, and the details.
-type Bad = (&'static str, String);
+type BadRow = (&'static str, String);
 
 /// The reason for a row with another URL.
 const OTHER_URL: &str = "not the url of a robots.txt";
@@ -145,10 +145,10 @@ pub(crate) fn item_of_json(
 }
 
 /// A capture with its body and its URL, or the reason why there is none.
-type Found = std::result::Result<(Capture, Option<Body>, RobotsUrl), Bad>;
+type CaptureOrReason = std::result::Result<(Capture, Option<Body>, RobotsUrl), BadRow>;
 
 /// Returns the item for a capture.
-fn item_of(name: String, found: Found) -> Result<Item> {
+fn item_of(name: String, found: CaptureOrReason) -> Result<Item> {
     let bad = |name, (reason, detail)| Ok(Item::Bad { name, reason, detail });
     let (capture, body, url) = match found {
         Ok(found) => found,
@@ -167,7 +167,7 @@ fn item_of(name: String, found: Found) -> Result<Item> {
 }
 
 /// Parses the cells. `text_body` is the text of the body, if it is not in its cell.
-fn capture(cells: [Cell<'_>; CELLS], text_body: Option<Body>, zone: &Zone) -> Found {
+fn capture(cells: [Cell<'_>; CELLS], text_body: Option<Body>, zone: &Zone) -> CaptureOrReason {
     let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
     let robots_url = match url.or_null() {
         Cell::Text(url) => robots_url(url)?,
@@ -200,7 +200,7 @@ fn capture(cells: [Cell<'_>; CELLS], text_body: Option<Body>, zone: &Zone) -> Fo
 ///
 /// # Errors
 /// Returns an error if it is not the URL of a robots.txt.
-fn robots_url(url: &[u8]) -> std::result::Result<RobotsUrl, Bad> {
+fn robots_url(url: &[u8]) -> std::result::Result<RobotsUrl, BadRow> {
     RobotsUrl::of(url).map_err(|error| match error {
         RobotsUrlError::OtherPath => (OTHER_URL, format!("\"{}\"", shown(url))),
         error => ("no valid url", format!("\"{}\": {error}", shown(url))),
@@ -235,7 +235,7 @@ fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
 fn word<T>(
     cell: Cell<'_>,
     read: impl Fn(&str) -> std::result::Result<T, String>,
-) -> std::result::Result<Option<T>, Bad> {
+) -> std::result::Result<Option<T>, BadRow> {
     let bad = |detail: String| (NO_CAPTURE, detail);
     match cell.or_null() {
         Cell::Null => Ok(None),
@@ -274,7 +274,7 @@ fn media_type_of(content_type: &str) -> Option<Box<str>> {
 }
 
 /// Returns a cell's header field value.
-fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, Bad> {
+fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, BadRow> {
     match cell.or_null() {
         Cell::Null => Ok(None),
         Cell::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned())),

@@ -12,7 +12,7 @@ use memchr::memchr;
 use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
 use super::place::Place;
-use super::tables::quotes::{Quoting, Scan, State as QuoteState};
+use super::tables::quotes::{QuoteState, Quoting, Scan};
 use super::tables::{Delimiter, MARK};
 use super::time::Zone;
 use super::unpack::{READ_BYTES, START_BYTES};
@@ -64,7 +64,7 @@ pub fn read(path: &Place, source: impl Read, delimiter: Delimiter, zone: &Zone, 
     table.skip_marks().map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
     let header = read_header(path, &mut table)?;
     sink(Item::Names(header.names.clone()))?;
-    let mut row = Row::default();
+    let mut row = CsvCapture::default();
     loop {
         let line = table.line;
         let end = row.read(&mut table, &header).map_err(|error| {
@@ -122,19 +122,19 @@ fn read_header(path: &Place, table: &mut Cells<impl BufRead>) -> Result<Header> 
 
 /// A row's cells that belong to capture fields.
 #[derive(Default)]
-struct Row {
+struct CsvCapture {
     /// The row's number of cells.
     count: usize,
     /// The selected cells' contents. The memory is reused for each row.
     texts: [Vec<u8>; CELLS],
-    states: [State; CELLS],
+    states: [CellState; CELLS],
     /// Whether the row's only cell is empty.
     is_empty: bool,
 }
 
 /// A cell's state.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum CellState {
     #[default]
     Absent,
     Kept,
@@ -144,12 +144,12 @@ enum State {
 /// Maximum memory in bytes that a cell keeps between rows.
 const KEPT_BYTES: usize = 1 << 20;
 
-impl Row {
+impl CsvCapture {
     /// Reads the next row.
     fn read(&mut self, table: &mut Cells<impl BufRead>, header: &Header) -> std::result::Result<CellEnd, Broken> {
         self.count = 0;
         self.is_empty = true;
-        self.states = [State::Absent; CELLS];
+        self.states = [CellState::Absent; CELLS];
         loop {
             let number = self.count;
             let field = header.field(number);
@@ -162,9 +162,9 @@ impl Row {
             if let Some(field) = field {
                 let (text, state) = (&mut self.texts[field as usize], &mut self.states[field as usize]);
                 *state = match table.cell() {
-                    None => State::TooLong,
-                    Some(b"\\N") => State::Absent,
-                    Some(_) => State::Kept,
+                    None => CellState::TooLong,
+                    Some(b"\\N") => CellState::Absent,
+                    Some(_) => CellState::Kept,
                 };
                 // The buffers are swapped, so no body is copied.
                 std::mem::swap(text, &mut table.text);
@@ -184,9 +184,9 @@ impl Row {
 
     fn cells(&self) -> [Cell<'_>; CELLS] {
         std::array::from_fn(|at| match self.states[at] {
-            State::Absent => Cell::Null,
-            State::Kept => Cell::Text(&self.texts[at]),
-            State::TooLong => Cell::TooLong,
+            CellState::Absent => Cell::Null,
+            CellState::Kept => Cell::Text(&self.texts[at]),
+            CellState::TooLong => Cell::TooLong,
         })
     }
 }

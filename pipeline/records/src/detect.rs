@@ -60,7 +60,7 @@ pub enum Content {
 
 /// The input that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedInput {
     /// A single robots.txt.
     Robots,
     /// A URL list.
@@ -153,16 +153,17 @@ impl Content {
     }
 
     /// Suggests a suitable command or input, if a command cannot use this one.
-    pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
-        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Sitemap | Wanted::Urls | Wanted::Table);
+    pub fn hint(self, wanted: ExpectedInput, path: &str) -> Option<String> {
+        let is_line_by_line =
+            matches!(wanted, ExpectedInput::List | ExpectedInput::Sitemap | ExpectedInput::Urls | ExpectedInput::Table);
         Some(match self {
             Content::Arc => format!("`warcio recompress {path} FILE.warc.gz` converts it to WARC"),
-            _ if wanted == Wanted::Warc && self != Content::Zip => return None,
+            _ if wanted == ExpectedInput::Warc && self != Content::Zip => return None,
             Content::CrawlLog if is_line_by_line => {
                 format!("its fourth column has the URLs: `awk '{{print $4}}' {path} | reptile classify SET -`")
             }
-            Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
-            Content::Set if wanted == Wanted::Captures => {
+            Content::Set if wanted == ExpectedInput::Table => "`reptile check` takes robots.txt files, not sets".into(),
+            Content::Set if wanted == ExpectedInput::Captures => {
                 format!(
                     "`reptile update` adds captures to a set, `reptile merge` joins sets, `reptile inspect {path}` shows it"
                 )
@@ -170,7 +171,7 @@ impl Content {
             Content::Set => {
                 format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
             }
-            Content::Parquet if matches!(wanted, Wanted::Urls | Wanted::Captures) => {
+            Content::Parquet if matches!(wanted, ExpectedInput::Urls | ExpectedInput::Captures) => {
                 "Parquet is read from its end: save it as an uncompressed file".into()
             }
             Content::Folder | Content::Tar if is_line_by_line => "give a file in it".into(),
@@ -182,7 +183,7 @@ impl Content {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }
             Content::Encoded(encoding) => format!("make it UTF-8: iconv -f {} -t UTF-8 {path}", encoding.iconv_name()),
-            Content::Text | Content::Empty if wanted == Wanted::Set => {
+            Content::Text | Content::Empty if wanted == ExpectedInput::Set => {
                 format!("`reptile compile -o SET --host HOST {path}` makes a set of a single robots.txt")
             }
             _ => return None,
@@ -190,18 +191,20 @@ impl Content {
     }
 }
 
-impl Wanted {
+impl ExpectedInput {
     /// Returns a description for messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Wanted::Robots => "a robots.txt",
-            Wanted::List => "a list with a URL on each line",
-            Wanted::Sitemap => "a sitemap or a list with a URL on each line",
-            Wanted::Urls => "a list or a table of URLs",
-            Wanted::Table => "a table with a case on each line",
-            Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
-            Wanted::Set => "a compiled set",
-            Wanted::Warc => "a WARC file",
+            ExpectedInput::Robots => "a robots.txt",
+            ExpectedInput::List => "a list with a URL on each line",
+            ExpectedInput::Sitemap => "a sitemap or a list with a URL on each line",
+            ExpectedInput::Urls => "a list or a table of URLs",
+            ExpectedInput::Table => "a table with a case on each line",
+            ExpectedInput::Captures => {
+                "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file"
+            }
+            ExpectedInput::Set => "a compiled set",
+            ExpectedInput::Warc => "a WARC file",
         }
     }
 }

@@ -50,8 +50,8 @@ pub fn names(list: &Place) -> Result<Vec<Place>> {
         return Err(fail(format!("is {}, not a list of file names", input.content.describe())));
     }
     let bytes = read(input.into_source(), MAX_FILE_LIST_BYTES).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Error::io(&shown_list, error),
-        Fault::TooLong(limit) => fail(format!("has more than {limit} bytes, the limit for a list of file names")),
+        ListFault::Unreadable(error) => Error::io(&shown_list, error),
+        ListFault::TooLong(limit) => fail(format!("has more than {limit} bytes, the limit for a list of file names")),
     })?;
     let mut paths = Vec::new();
     for (position, name) in split(&bytes) {
@@ -72,17 +72,17 @@ pub fn names(list: &Place) -> Result<Vec<Place>> {
 
 /// The reason why a list cannot be read.
 #[derive(Debug)]
-enum Fault {
+enum ListFault {
     Unreadable(std::io::Error),
     /// The limit in bytes.
     TooLong(usize),
 }
 
 /// Reads at most `limit` bytes.
-fn read(source: impl Read, limit: usize) -> std::result::Result<Vec<u8>, Fault> {
+fn read(source: impl Read, limit: usize) -> std::result::Result<Vec<u8>, ListFault> {
     let mut bytes = Vec::new();
-    source.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(Fault::Unreadable)?;
-    if bytes.len() > limit { Err(Fault::TooLong(limit)) } else { Ok(bytes) }
+    source.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(ListFault::Unreadable)?;
+    if bytes.len() > limit { Err(ListFault::TooLong(limit)) } else { Ok(bytes) }
 }
 
 /// Returns the names, each with its place for messages.

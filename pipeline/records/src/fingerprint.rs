@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::place::Place;
-use crate::stores::{Object, State};
+use crate::stores::{Object, ObjectState};
 use crate::{Error, Result};
 
 /// Number of bytes per read.
@@ -51,7 +51,7 @@ impl Fingerprint {
     /// Returns an error if there is no such file, or if it is not a regular file.
     pub fn of(path: &Place) -> Result<Fingerprint> {
         if let Place::Remote(url) = path {
-            let State { bytes, changed, etag } = Object::state_at(url).map_err(|error| Error::io(path, error))?;
+            let ObjectState { bytes, changed, etag } = Object::state_at(url).map_err(|error| Error::io(path, error))?;
             return Ok(Fingerprint { path: path.shown(), bytes, changed, etag, xxh3_64: None });
         }
         let found = path.metadata().map_err(|error| Error::io(path, error))?;

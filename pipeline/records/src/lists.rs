@@ -16,7 +16,7 @@
 use std::io::{self, Read};
 
 use crate::Result;
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::open::Input;
 use crate::place::Place;
 use crate::sitemap::lines_of;
@@ -26,7 +26,7 @@ use crate::sitemap::lines_of;
 /// # Errors
 /// Returns an error if the input cannot be opened or is not text.
 pub fn open(path: impl Into<Place>) -> Result<Box<dyn Read + Send>> {
-    open_as(path.into(), Wanted::List)
+    open_as(path.into(), ExpectedInput::List)
 }
 
 /// Reads a URL list or table from an open input.
@@ -34,7 +34,7 @@ pub fn open(path: impl Into<Place>) -> Result<Box<dyn Read + Send>> {
 /// # Errors
 /// Returns an error if the input is not text.
 pub(crate) fn urls_of(input: Input) -> Result<Box<dyn Read + Send>> {
-    source_of(input, Wanted::Urls)
+    source_of(input, ExpectedInput::Urls)
 }
 
 /// Opens a table with one row per line like [`open`].
@@ -42,34 +42,34 @@ pub(crate) fn urls_of(input: Input) -> Result<Box<dyn Read + Send>> {
 /// # Errors
 /// Returns the errors of [`open`].
 pub fn open_table(path: impl Into<Place>) -> Result<Box<dyn Read + Send>> {
-    open_as(path.into(), Wanted::Table)
+    open_as(path.into(), ExpectedInput::Table)
 }
 
 /// Returns an input's lines. A sitemap in XML is a list of URLs.
-fn source_of(input: Input, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
-    let is_sitemap = input.content == Content::Xml && matches!(wanted, Wanted::List | Wanted::Urls);
+fn source_of(input: Input, wanted: ExpectedInput) -> Result<Box<dyn Read + Send>> {
+    let is_sitemap = input.content == Content::Xml && matches!(wanted, ExpectedInput::List | ExpectedInput::Urls);
     match is_sitemap {
         true => Ok(Box::new(lines_of(input))),
         false => Ok(Box::new(input.rows(wanted)?.into_source())),
     }
 }
 
-fn open_as(path: Place, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
+fn open_as(path: Place, wanted: ExpectedInput) -> Result<Box<dyn Read + Send>> {
     if path.is_standard() || path.is_special() {
-        return Ok(Box::new(Waiting { path, wanted, source: None }));
+        return Ok(Box::new(PipedList { path, wanted, source: None }));
     }
     source_of(Input::open(path)?, wanted)
 }
 
 /// A list from a pipe, whose content is detected at the first read. The first bytes may arrive late, and other errors
 /// in the command must not wait for them.
-struct Waiting {
+struct PipedList {
     path: Place,
-    wanted: Wanted,
+    wanted: ExpectedInput,
     source: Option<Box<dyn Read + Send>>,
 }
 
-impl Read for Waiting {
+impl Read for PipedList {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(source) = &mut self.source {
             return source.read(buffer);

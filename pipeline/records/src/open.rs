@@ -5,17 +5,17 @@
 //! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
 //!
 //! ```
-//! use reptile_records::detect::{Content, Wanted};
+//! use reptile_records::detect::{Content, ExpectedInput};
 //! use reptile_records::open::{Input, read_input};
 //!
 //! let file = tempfile::NamedTempFile::new()?;
 //! std::fs::write(file.path(), "user-agent: *\ndisallow: /private\n")?;
 //! let input = Input::open(file.path())?;
 //! assert_eq!(input.content, Content::Text);
-//! assert_eq!(read_input(input.text(Wanted::Robots)?)?, b"user-agent: *\ndisallow: /private\n");
+//! assert_eq!(read_input(input.text(ExpectedInput::Robots)?)?, b"user-agent: *\ndisallow: /private\n");
 //!
 //! std::fs::write(file.path(), "<!DOCTYPE html>")?;
-//! let error = Input::open(file.path())?.text(Wanted::Robots).err().map(|error| error.to_string());
+//! let error = Input::open(file.path())?.text(ExpectedInput::Robots).err().map(|error| error.to_string());
 //! assert!(error.is_some_and(|text| text.contains("is a web page (HTML), not a robots.txt")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,7 +30,7 @@ use reptile::limits::MAX_BODY_BYTES;
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
 use super::captures::names::TableKind;
 use super::csv_captures::table_of;
-use super::detect::{Content, Wanted, detect, detect_with};
+use super::detect::{Content, ExpectedInput, detect, detect_with};
 use super::gzip::Unpack;
 use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
@@ -180,7 +180,7 @@ impl Input {
     }
 
     /// Suggests a suitable command or input, if a command cannot use this one.
-    fn hint(&self, wanted: Wanted, path: &str) -> Option<String> {
+    fn hint(&self, wanted: ExpectedInput, path: &str) -> Option<String> {
         match self.rows_in_text() {
             Some(_) if self.is_captures() => {
                 Some(format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it"))
@@ -218,7 +218,7 @@ impl Input {
     ///
     /// # Errors
     /// Otherwise returns an error that describes the content and suggests a suitable input.
-    pub fn text(self, wanted: Wanted) -> Result<Input> {
+    pub fn text(self, wanted: ExpectedInput) -> Result<Input> {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
@@ -228,7 +228,7 @@ impl Input {
     /// # Errors
     /// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], several files, or another format
     /// without rules.
-    pub fn one(mut self, wanted: Wanted) -> Result<(Input, BodyKind)> {
+    pub fn one(mut self, wanted: ExpectedInput) -> Result<(Input, BodyKind)> {
         let is_text = matches!(self.content, Content::Text | Content::Empty);
         let may_be_one = is_text || self.content.may_have_rules() || self.is_document();
         if !may_be_one || self.rows_in_text().is_some() {
@@ -260,17 +260,17 @@ impl Input {
     ///
     /// # Errors
     /// Returns the errors of [`Input::text`].
-    pub(crate) fn rows(self, wanted: Wanted) -> Result<Input> {
-        let is_json = self.content == Content::Json && wanted == Wanted::Urls;
+    pub(crate) fn rows(self, wanted: ExpectedInput) -> Result<Input> {
+        let is_json = self.content == Content::Json && wanted == ExpectedInput::Urls;
         if is_json { Ok(self) } else { self.text(wanted) }
     }
 
     /// Returns the error for an input with unsuitable content.
-    pub fn refused(&self, wanted: Wanted) -> Error {
+    pub fn refused(&self, wanted: ExpectedInput) -> Error {
         let packed = self.compression.map(|compression| format!(", compressed with {compression}")).unwrap_or_default();
         let (shown, input) = (self.path.display().to_string(), self.path.as_input());
         let path = input.display();
-        if (self.content, wanted) == (Content::Set, Wanted::Set) {
+        if (self.content, wanted) == (Content::Set, ExpectedInput::Set) {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
         }
@@ -290,7 +290,7 @@ impl Input {
 /// # Errors
 /// The errors of [`Input::one`].
 pub fn read_robots(path: impl Into<Place>) -> Result<Vec<u8>> {
-    read_input(Input::open(path)?.one(Wanted::Robots)?.0)
+    read_input(Input::open(path)?.one(ExpectedInput::Robots)?.0)
 }
 
 /// Reads a single body from an input with any content.

@@ -26,7 +26,7 @@ pub struct ReadOptions {
 
 /// Options for inputs that can be read in several ways.
 #[derive(Clone, Copy)]
-pub(crate) struct How<'o> {
+pub(crate) struct InputOptions<'o> {
     /// The time zone for times without one.
     pub zone: &'o Zone,
     /// Whether to search damaged archives for records.
@@ -37,9 +37,9 @@ pub(crate) struct How<'o> {
     pub warc_root: Option<&'o Place>,
 }
 
-impl<'o> How<'o> {
-    pub fn of(options: &'o ReadOptions) -> How<'o> {
-        How {
+impl<'o> InputOptions<'o> {
+    pub fn of(options: &'o ReadOptions) -> InputOptions<'o> {
+        InputOptions {
             zone: &options.timezone,
             resync: options.resync,
             skips_unreadable: options.skip_unreadable,
@@ -53,5 +53,5 @@ impl<'o> How<'o> {
 pub(crate) struct Captures<'r> {
     pub redirects: &'r Redirects,
     pub place: InputPlace,
-    pub how: How<'r>,
+    pub how: InputOptions<'r>,
 }

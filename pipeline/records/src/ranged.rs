@@ -8,11 +8,11 @@ use crate::stores::Object;
 
 /// An open file or remote object without a read position, so that several threads can read columns.
 pub(crate) struct Ranged {
-    source: Source,
+    source: FileOrObject,
     len: u64,
 }
 
-enum Source {
+enum FileOrObject {
     File(File),
     Object(Object),
 }
@@ -37,12 +37,12 @@ impl Ranged {
 
     /// Creates a source from an open file of `len` bytes.
     pub fn new(file: File, len: u64) -> Ranged {
-        Ranged { source: Source::File(file), len }
+        Ranged { source: FileOrObject::File(file), len }
     }
 
     /// Creates a source from an open object.
     pub fn of_object(object: Object) -> Ranged {
-        Ranged { len: object.len(), source: Source::Object(object) }
+        Ranged { len: object.len(), source: FileOrObject::Object(object) }
     }
 
     /// Returns the file length in bytes.
@@ -57,7 +57,7 @@ impl Ranged {
     pub fn at(&self, offset: u64, len: usize) -> std::io::Result<Vec<u8>> {
         // Zeroed memory is cheap to get from the system, and callers never request more bytes than the file has.
         let mut bytes = vec![0; len];
-        At { source: self, offset }.read_exact(&mut bytes)?;
+        OffsetReader { source: self, offset }.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -67,8 +67,8 @@ impl Ranged {
     /// Returns an error if the file is unreadable.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         match &self.source {
-            Source::File(file) => read_file_at(file, offset, buffer),
-            Source::Object(object) => object.read_at(offset, buffer),
+            FileOrObject::File(file) => read_file_at(file, offset, buffer),
+            FileOrObject::Object(object) => object.read_at(offset, buffer),
         }
     }
 }
@@ -84,12 +84,12 @@ fn read_file_at(file: &File, offset: u64, buffer: &mut [u8]) -> std::io::Result<
 }
 
 /// A reader that starts at a file offset.
-struct At<'s> {
+struct OffsetReader<'s> {
     source: &'s Ranged,
     offset: u64,
 }
 
-impl Read for At<'_> {
+impl Read for OffsetReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.source.read_at(self.offset, buffer)?;
         self.offset += read as u64;

@@ -11,10 +11,10 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::bodies::{Fault, decompress_and_detect, read_sized};
 use crate::captures::names::TableKind;
 use crate::csv_captures::TAB;
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::hosts::Naming;
 use crate::open::Input;
-use crate::options::{Captures, How, ReadOptions};
+use crate::options::{Captures, InputOptions, ReadOptions};
 use crate::place::Place;
 use crate::shown::shown;
 use crate::spill::Scratch;
@@ -36,7 +36,7 @@ pub enum Inputs<'p> {
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
-    how: How<'o>,
+    how: InputOptions<'o>,
     files: Mutex<Files>,
     redirects: Redirects,
 }
@@ -45,7 +45,7 @@ impl<'o> Reading<'o> {
     /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
     pub fn new(options: &'o ReadOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::of_schemes(&options.schemes);
-        let how = How::of(options);
+        let how = InputOptions::of(options);
         let redirects = Redirects::new(scratch);
         Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
@@ -95,7 +95,7 @@ impl<'o> Reading<'o> {
 /// Returns the errors of [`Reading::read`].
 pub fn read_bodies(input: Input, options: &ReadOptions, sink: &mut Sink<'_>) -> Result<()> {
     let redirects = Redirects::new(Scratch::default());
-    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how: How::of(options) };
+    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how: InputOptions::of(options) };
     read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
     redirects.resolve(sink)
 }
@@ -165,7 +165,7 @@ fn read(
     captures: Captures<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
-    let Captures { redirects, place, how: How { zone, resync, skips_unreadable, .. } } = captures;
+    let Captures { redirects, place, how: InputOptions { zone, resync, skips_unreadable, .. } } = captures;
     let path = input.path.clone();
     if let Some(root) = captures.how.warc_root.filter(|_| input.content != Content::Parquet) {
         return warc::index::text::read(input, root, captures, sink);
@@ -182,8 +182,10 @@ fn read(
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
         (Content::Zip, None) => return archives::wacz::read(input, captures, sink),
-        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
-        (Content::Arc | Content::CrawlLog, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => {
+            Err(input.refused(ExpectedInput::Captures))
+        }
+        (Content::Arc | Content::CrawlLog, _) => Err(input.refused(ExpectedInput::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = origins_of_host(host, naming)?;
@@ -213,7 +215,7 @@ fn read(
             }),
         },
         (Content::Empty, None) => Ok(()),
-        (_, None) => Err(input.refused(Wanted::Captures)),
+        (_, None) => Err(input.refused(ExpectedInput::Captures)),
     };
     read.map(|()| false)
 }

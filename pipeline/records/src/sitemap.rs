@@ -34,7 +34,7 @@ use quick_xml::reader::Reader;
 use reptile::limits::MAX_URL_BYTES;
 use reptile::shapes::Shapes;
 
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
 use crate::open::Input;
 use crate::place::Place;
@@ -65,14 +65,14 @@ pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
         }
         // A comment may begin XML and a web page.
         Content::Xml | Content::Html => {
-            let (refused, is_page) = (input.refused(Wanted::Sitemap), input.content == Content::Html);
+            let (refused, is_page) = (input.refused(ExpectedInput::Sitemap), input.content == Content::Html);
             of_xml(input.into_source(), is_page, &mut urls).map_err(|fault| match fault {
-                Fault::WebPage => refused,
-                Fault::Unreadable(error) => Error::io(&name, error),
-                Fault::Malformed(line, text) => Error::at(&name, format!("line {line}: {text}")),
+                XmlFault::WebPage => refused,
+                XmlFault::Unreadable(error) => Error::io(&name, error),
+                XmlFault::Malformed(line, text) => Error::at(&name, format!("line {line}: {text}")),
             })?;
         }
-        _ => return Err(input.refused(Wanted::Sitemap)),
+        _ => return Err(input.refused(ExpectedInput::Sitemap)),
     }
     Ok(urls.skipped)
 }
@@ -131,7 +131,7 @@ fn of_text(source: impl Read, urls: &mut Urls<'_>) -> io::Result<()> {
 }
 
 /// Why XML cannot be read.
-enum Fault {
+enum XmlFault {
     /// The input is a web page.
     WebPage,
     Unreadable(io::Error),
@@ -139,7 +139,7 @@ enum Fault {
     Malformed(u64, String),
 }
 
-fn of_xml(source: Start, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
+fn of_xml(source: Start, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), XmlFault> {
     let mut xml = Xml::new(source, is_page);
     while xml.next(&mut |url| urls.add(url))? {}
     Ok(())
@@ -213,19 +213,19 @@ impl Xml {
 
     /// Reads a tag, a text or another part. Passes the text of a `loc` to `found` at its end. Returns whether there is
     /// more.
-    fn next(&mut self, found: &mut dyn FnMut(&[u8])) -> std::result::Result<bool, Fault> {
+    fn next(&mut self, found: &mut dyn FnMut(&[u8])) -> std::result::Result<bool, XmlFault> {
         let Xml { reader, encoding, buffer, open } = self;
         buffer.clear();
         // The byte after a text is inspected too.
         reader.get_mut().left = MAX_XML_PART_BYTES + 1;
         let event = reader.read_event_into(buffer);
         let line = reader.get_ref().line;
-        let malformed = |text: String| Fault::Malformed(line, text);
+        let malformed = |text: String| XmlFault::Malformed(line, text);
         let too_long = || malformed(format!("a tag or text is longer than {MAX_XML_PART_BYTES} bytes"));
         let is_too_long = reader.get_ref().left == 0;
         let event = event.map_err(|error| match error {
             _ if is_too_long => too_long(),
-            XmlError::Io(error) => Fault::Unreadable(io::Error::new(error.kind(), error.to_string())),
+            XmlError::Io(error) => XmlFault::Unreadable(io::Error::new(error.kind(), error.to_string())),
             error => malformed(format!("is malformed XML: {}", shown(error.to_string().as_bytes()))),
         })?;
         if is_too_long {
@@ -279,7 +279,7 @@ impl Xml {
 ///
 /// Reading fails with the errors of [`each_url`], without the input's name.
 pub(crate) fn lines_of(input: Input) -> impl Read + Send {
-    let text = input.refused(Wanted::Sitemap).to_string();
+    let text = input.refused(ExpectedInput::Sitemap).to_string();
     Lines { xml: Xml::new(input.into_source(), false), refused: text, ready: Vec::new(), at: 0, has_more: true }
 }
 
@@ -311,9 +311,9 @@ impl Read for Lines {
                 ready.push(b'\n');
             });
             *has_more = next.map_err(|fault| match fault {
-                Fault::WebPage => io::Error::other(refused.clone()),
-                Fault::Unreadable(error) => error,
-                Fault::Malformed(line, text) => io::Error::other(format!("line {line}: {text}")),
+                XmlFault::WebPage => io::Error::other(refused.clone()),
+                XmlFault::Unreadable(error) => error,
+                XmlFault::Malformed(line, text) => io::Error::other(format!("line {line}: {text}")),
             })?;
         }
         let read = (&ready[*at..]).read(to)?;
@@ -349,34 +349,34 @@ struct OpenElements {
 }
 
 /// The reason for rejecting an element.
-enum Wrong {
+enum ElementFault {
     WebPage,
     Other(String),
 }
 
-impl Wrong {
-    fn at(self, line: u64) -> Fault {
+impl ElementFault {
+    fn at(self, line: u64) -> XmlFault {
         match self {
-            Wrong::WebPage => Fault::WebPage,
-            Wrong::Other(text) => Fault::Malformed(line, text),
+            ElementFault::WebPage => XmlFault::WebPage,
+            ElementFault::Other(text) => XmlFault::Malformed(line, text),
         }
     }
 }
 
 impl OpenElements {
-    fn enter(&mut self, tag: &BytesStart<'_>) -> std::result::Result<(), Wrong> {
+    fn enter(&mut self, tag: &BytesStart<'_>) -> std::result::Result<(), ElementFault> {
         let name = tag.name();
         let name = name.as_ref().as_bytes();
         let element = match self.elements.last() {
             None => self.enter_root(name).map(|()| Element::Urlset)?,
             Some(_) if self.elements.len() == MAX_XML_DEPTH => {
-                return Err(Wrong::Other(format!("has more than {MAX_XML_DEPTH} nested elements")));
+                return Err(ElementFault::Other(format!("has more than {MAX_XML_DEPTH} nested elements")));
             }
             Some(Element::Foreign) => Element::Foreign,
-            Some(Element::Loc) => return Err(Wrong::Other(format!("<{}> is inside <loc>", shown(name)))),
+            Some(Element::Loc) => return Err(ElementFault::Other(format!("<{}> is inside <loc>", shown(name)))),
             Some(parent) => match name.strip_prefix(&*self.prefix) {
                 Some(b"loc") if *parent != Element::Url => {
-                    return Err(Wrong::Other("<loc> is not inside <url>; expected <urlset><url><loc>".into()));
+                    return Err(ElementFault::Other("<loc> is not inside <url>; expected <urlset><url><loc>".into()));
                 }
                 Some(b"loc") => Element::Loc,
                 Some(b"url") => Element::Url,
@@ -392,20 +392,20 @@ impl OpenElements {
         Ok(())
     }
 
-    fn enter_root(&mut self, name: &[u8]) -> std::result::Result<(), Wrong> {
+    fn enter_root(&mut self, name: &[u8]) -> std::result::Result<(), ElementFault> {
         let local = name.iter().position(|&byte| byte == b':').map_or(0, |colon| colon + 1);
         let (prefix, local) = name.split_at(local);
         if self.has_root {
-            return Err(Wrong::Other(format!("a second document begins, with <{}>", shown(name))));
+            return Err(ElementFault::Other(format!("a second document begins, with <{}>", shown(name))));
         }
         (self.has_root, self.prefix) = (true, prefix.into());
         match local {
             b"urlset" => Ok(()),
-            b"sitemapindex" => {
-                Err(Wrong::Other("is an index of sitemaps, not a sitemap; give the sitemaps that it lists".into()))
-            }
-            _ if self.is_page || local.eq_ignore_ascii_case(b"html") => Err(Wrong::WebPage),
-            _ => Err(Wrong::Other(format!("begins with <{}>, not <urlset>; expected a sitemap", shown(name)))),
+            b"sitemapindex" => Err(ElementFault::Other(
+                "is an index of sitemaps, not a sitemap; give the sitemaps that it lists".into(),
+            )),
+            _ if self.is_page || local.eq_ignore_ascii_case(b"html") => Err(ElementFault::WebPage),
+            _ => Err(ElementFault::Other(format!("begins with <{}>, not <urlset>; expected a sitemap", shown(name)))),
         }
     }
 

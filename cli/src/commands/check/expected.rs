@@ -8,7 +8,7 @@ use reptile::contents::{Agent, FormatError, Set};
 use reptile::{Dialect, RuleKind, Verdict};
 
 use super::Args;
-use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
+use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;
@@ -140,7 +140,7 @@ impl Checker<'_> {
     fn check_block(&self, block: &[u8]) -> std::result::Result<Tally, FormatError> {
         let (mut tally, mut agents) = (Tally::default(), CellAgents::default());
         for line in lines(block) {
-            match Row::read(line) {
+            match CheckRow::read(line) {
                 Ok(Some(row)) => self.check_row(&row, &mut agents, &mut tally)?,
                 Ok(None) => tally.skipped += 1,
                 Err(fault) => self.malformed(&fault, without_line_end(line), &mut tally),
@@ -176,7 +176,7 @@ impl Checker<'_> {
     /// Compares one row.
     fn check_row<'r>(
         &self,
-        row: &Row<'r>,
+        row: &CheckRow<'r>,
         agents: &mut CellAgents<'r>,
         tally: &mut Tally,
     ) -> std::result::Result<(), FormatError> {
@@ -218,7 +218,7 @@ impl Checker<'_> {
     }
 
     /// Keeps a row with its verdict for standard output, if the rows are printed.
-    fn print(&self, row: &Row<'_>, verdict: &str, line: u32, tally: &mut Tally) {
+    fn print(&self, row: &CheckRow<'_>, verdict: &str, line: u32, tally: &mut Tally) {
         if self.print {
             tally.printed.extend_from_slice(&row.columns());
             tally.printed.extend_from_slice(format!("\t{verdict}\t{line}\n").as_bytes());

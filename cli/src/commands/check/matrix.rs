@@ -12,7 +12,7 @@ use reptile::dialects::ALL;
 use reptile::{Dialect, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
+use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened, refuse_nothing};
 use crate::error::{Exit, note};
 use crate::outputs::file::Output;
@@ -38,7 +38,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
 
 /// Counts of row results.
 #[derive(Default)]
-struct Counts {
+struct MatrixCounts {
     /// Number of table lines.
     read: u64,
     /// Lines without a row: comments, headers, empty lines.
@@ -65,9 +65,9 @@ const MAX_HOSTS: usize = 1 << 20;
 /// Maximum number of undecided rows reported. The others are only counted.
 const MAX_FAULTS: usize = 10;
 
-impl Counts {
-    fn new() -> Counts {
-        Counts { differing: vec![0; PAIRS], ..Counts::default() }
+impl MatrixCounts {
+    fn new() -> MatrixCounts {
+        MatrixCounts { differing: vec![0; PAIRS], ..MatrixCounts::default() }
     }
 
     /// Keeps the reason why the current row is undecided, up to the limit.
@@ -78,7 +78,7 @@ impl Counts {
     }
 
     /// Adds the counts of the next rows.
-    fn add(&mut self, other: Counts) {
+    fn add(&mut self, other: MatrixCounts) {
         let room = MAX_FAULTS - self.faults.len();
         self.faults.extend(other.faults.into_iter().take(room).map(|(row, why)| (self.read + row, why)));
         self.read += other.read;
@@ -117,13 +117,13 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
     let compile = |dialect| Temporary::new(&compiled(dialect, one_for_all, robots())?);
     let maps = ALL.into_iter().map(compile).collect::<crate::error::Result<Vec<_>>>()?;
     let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<crate::error::Result<Vec<_>>>()?;
-    let mut total = Counts::new();
+    let mut total = MatrixCounts::new();
     let mut stdout = Output::stdout();
     each_block(
         cases,
         args,
         |block| count_block(block, &sets, one_for_all, args),
-        || Counts { read: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
+        || MatrixCounts { read: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..MatrixCounts::new() },
         |mut counts| {
             let printed = std::mem::take(&mut counts.printed);
             total.add(counts);
@@ -158,12 +158,12 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
 }
 
 /// Counts the differences in a block.
-fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args) -> Result<Counts, FormatError> {
-    let mut counts = Counts::new();
+fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args) -> Result<MatrixCounts, FormatError> {
+    let mut counts = MatrixCounts::new();
     // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
     let mut agents: HashMap<&[u8], Result<Vec<Agent>, String>> = HashMap::new();
     for line in lines(block) {
-        match Row::read(line) {
+        match CheckRow::read(line) {
             Ok(Some(row)) => {
                 let agents = match agents.entry(row.agent) {
                     Entry::Occupied(known) => known.into_mut(),
@@ -202,12 +202,12 @@ fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Resul
 
 /// Decides a row by every dialect, and counts the differences.
 fn count_row(
-    row: &Row<'_>,
+    row: &CheckRow<'_>,
     sets: &[Set<&[u8]>],
     agents: &[Agent],
     one_for_all: bool,
     print: bool,
-    counts: &mut Counts,
+    counts: &mut MatrixCounts,
 ) -> Result<(), FormatError> {
     let mut disallows = [false; ALL.len()];
     let mut cells = Vec::new();
@@ -250,7 +250,7 @@ fn count_row(
 }
 
 /// Returns the counts as a table in Markdown: rows above the diagonal, hosts below it.
-fn table(counts: &Counts) -> String {
+fn table(counts: &MatrixCounts) -> String {
     let mut cells = vec![vec![String::from("–"); ALL.len()]; ALL.len()];
     for (pair, (first, second)) in pairs().enumerate() {
         let hosts = counts.hosts.values().filter(|&&pairs| pairs & (1 << pair) != 0).count();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn hosts_stop_at_the_limit() {
-        let mut counts = Counts::new();
+        let mut counts = MatrixCounts::new();
         let mut add = |host: usize| {
             counts.add_host(host as u64, 1);
             (counts.hosts.len(), counts.more_hosts)

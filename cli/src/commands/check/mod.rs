@@ -19,9 +19,9 @@ use crate::outputs::terminal::tell;
 use crate::sets::assemble::assemble;
 use crate::sets::single::one;
 use expected::Checker;
-use prove::Format;
+use prove::OutcomeFormat;
 use reptile_records::Inputs;
-use reptile_records::detect::Wanted;
+use reptile_records::detect::ExpectedInput;
 use reptile_records::lists;
 use reptile_records::open::Input;
 use reptile_records::place::Place;
@@ -90,7 +90,7 @@ pub struct Args {
     prove: Option<Place>,
     /// With --prove, the output format: `github` for GitHub Actions annotations, `sarif` for code scanning
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "prove", conflicts_with = "robots")]
-    format: Format,
+    format: OutcomeFormat,
     /// With --prove, accept a crawler that no group names: the rules for * apply to it, or no rules
     ///
     /// Otherwise its assertion fails, because a misspelled name or a removed group would not be noticed. A
@@ -139,7 +139,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let one_for_all = !robots.is_collection();
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let profile = Profile::of_dialect(dialect);
-    let robots = if one_for_all { one(robots, Wanted::Robots, profile)? } else { robots };
+    let robots = if one_for_all { one(robots, ExpectedInput::Robots, profile)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }

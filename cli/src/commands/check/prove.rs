@@ -20,7 +20,7 @@ use crate::outputs::summary::grouped;
 use crate::outputs::terminal::tell;
 use crate::sets::single::one;
 use crate::url_list::{command_line, refuse_url_list};
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, ExpectedInput};
 use reptile_records::open::{Input, read_input};
 use reptile_records::place::Place;
 use reptile_records::text::{pasteable, printable};
@@ -30,7 +30,7 @@ const MAX_RULE_BYTES: usize = 1024;
 
 /// An output format for outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum OutcomeFormat {
     Text,
     Json,
     Github,
@@ -100,9 +100,9 @@ fn read_robots(args: &Args, list: &Place, dialect: &Dialect) -> Result<Robots> {
     let path = &args.input;
     let input = Input::open(path)?;
     if input.is_collection() {
-        return Err(input.refused(Wanted::Robots).into());
+        return Err(input.refused(ExpectedInput::Robots).into());
     }
-    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
+    let body = read_input(one(input, ExpectedInput::Robots, Profile::of_dialect(dialect))?)?;
     let expected = || format!("expected `{}`", command("robots.txt", &list.display().to_string()));
     refuse_url_list(path, &body, expected)?;
     if Assertions::parse(&body).is_ok() {
@@ -158,7 +158,7 @@ struct VerdictJson<'o> {
 
 /// Prints outcomes.
 struct Report {
-    format: Format,
+    format: OutcomeFormat,
     /// The names of the files.
     robots: String,
     list: String,
@@ -186,7 +186,7 @@ impl Report {
     }
 
     fn write_all(&mut self, outcomes: &[Outcome<'_>]) -> Result<()> {
-        if self.format == Format::Sarif {
+        if self.format == OutcomeFormat::Sarif {
             let rules = Claim::ALL.map(|claim| (claim.name(), describe(claim)));
             self.write(&sarif::start("reptile check", rules)?)?;
         }
@@ -194,7 +194,7 @@ impl Report {
             let text = self.text_of(outcome)?;
             self.write(&text)?;
         }
-        if self.format == Format::Sarif {
+        if self.format == OutcomeFormat::Sarif {
             self.write(sarif::END)?;
         }
         self.output.flush().map_err(|error| self.output.get_ref().failure(&error))
@@ -208,9 +208,9 @@ impl Report {
             _ => None,
         };
         match self.format {
-            Format::Text => Ok(self.lines(outcome, message.as_deref(), found)),
-            Format::Json => self.json(outcome, message.as_deref(), found),
-            Format::Github | Format::Sarif => match message {
+            OutcomeFormat::Text => Ok(self.lines(outcome, message.as_deref(), found)),
+            OutcomeFormat::Json => self.json(outcome, message.as_deref(), found),
+            OutcomeFormat::Github | OutcomeFormat::Sarif => match message {
                 None => Ok(String::new()),
                 Some(message) => self.annotation(outcome, message, found),
             },
@@ -324,7 +324,7 @@ impl Report {
             title: &title,
             message: &message,
         };
-        if self.format == Format::Github {
+        if self.format == OutcomeFormat::Github {
             return Ok(annotation.github());
         }
         // SARIF has no title.

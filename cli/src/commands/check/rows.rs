@@ -22,7 +22,7 @@ const BLOCK_BYTES: usize = 64 << 10;
 pub const MAX_SHOWN_BYTES: usize = 200;
 
 /// A row of the table.
-pub struct Row<'a> {
+pub struct CheckRow<'a> {
     /// The host whose robots.txt decides, or a URL of its origin.
     pub host: &'a [u8],
     /// The product token, or the name of a crawler.
@@ -39,12 +39,12 @@ pub struct Row<'a> {
 pub const TOO_LONG: &str = "longer than 1 MiB";
 const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
-impl<'a> Row<'a> {
+impl<'a> CheckRow<'a> {
     /// Reads a line of the table; `None` is a line without a row: a comment, a header, or an empty line.
     ///
     /// # Errors
     /// Returns a short description of the problem.
-    pub fn read(line: &'a [u8]) -> std::result::Result<Option<Row<'a>>, Cow<'static, str>> {
+    pub fn read(line: &'a [u8]) -> std::result::Result<Option<CheckRow<'a>>, Cow<'static, str>> {
         let line = without_line_end(line);
         if line.is_empty() || line.starts_with(b"#") || is_header(line) {
             return Ok(None);
@@ -74,7 +74,7 @@ impl<'a> Row<'a> {
             return Err("more than 5 columns".into());
         }
         let path = path_at_any_origin(url).map_err(fault)?;
-        Ok(Some(Row { host, agent, url, path, expected: verdict.map(|verdict| (verdict, rule_line)) }))
+        Ok(Some(CheckRow { host, agent, url, path, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
     /// Returns the first three columns for the output, escaped like URLs.

@@ -8,7 +8,7 @@ use super::Settings;
 use super::plan::Plan;
 use super::totals::Totals;
 use crate::run::Run;
-use crate::run::lineage::{AgentVerdicts, Counts, InputState, Lineage, RowCounts, counts_of};
+use crate::run::lineage::{AgentVerdicts, InputState, Lineage, NamedCounts, RowCounts, counts_of};
 
 /// The reason for rows with an invalid URL. Other reasons are the names of a [`Fault`](reptile_records::tables::Fault).
 const NO_URL: &str = "no-url";
@@ -62,8 +62,8 @@ fn verdicts_of(agent: &str, counts: [u64; 4]) -> AgentVerdicts {
 }
 
 /// Returns the invalid rows by reason. Rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
-fn invalid_rows(totals: &Totals) -> Counts {
-    let mut rows: Counts = totals.fault_counts().map(|(fault, count)| (fault.name().to_owned(), count)).collect();
+fn invalid_rows(totals: &Totals) -> NamedCounts {
+    let mut rows: NamedCounts = totals.fault_counts().map(|(fault, count)| (fault.name().to_owned(), count)).collect();
     let rest = totals.invalid().saturating_sub(rows.values().sum());
     if rest > 0 {
         rows.insert(NO_URL.to_owned(), rest);

@@ -37,10 +37,10 @@ use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times};
-use kept::Kept;
+use kept::KeptTable;
 use pages::PageSettings;
 use pipeline::Pipeline;
-use plan::{At, CrawlerNames, InputFormat, List, Lists, Plan};
+use plan::{CrawlerNames, DecisionTime, InputFormat, List, Lists, Plan};
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
@@ -151,8 +151,8 @@ pub struct Args {
     /// since 1970 (10 digits; in columns also 13, 16 or 19 for smaller units), or access log times. The column is called
     /// time in an access log and timestamp in CDX and CDXJ. Rows without a time are invalid. Before its origin's first
     /// capture, a URL is unknown.
-    #[arg(long, value_name = "TIME", value_parser = At::parse, allow_negative_numbers = true)]
-    at: Option<At>,
+    #[arg(long, value_name = "TIME", value_parser = DecisionTime::parse, allow_negative_numbers = true)]
+    at: Option<DecisionTime>,
     #[command(flatten)]
     zone: ZoneOption,
     /// The scheme of URLs without one, and of an access log's requests: http or https
@@ -492,12 +492,12 @@ fn sink(
     output: Output,
     next: Option<NextOutput>,
     named: Option<&Agents>,
-    kept: Option<Kept>,
+    kept: Option<KeptTable>,
 ) -> Result<RowSink> {
     let crawlers = crawlers(named);
     // Without kept columns, the columns do not depend on the input format.
     let (table, format, kept) = match kept {
-        Some(Kept { rows, table, format }) => (table, format, Some(rows)),
+        Some(KeptTable { rows, table, format }) => (table, format, Some(rows)),
         None => (Format::List, plan.written.format(), None),
     };
     // The rows of one verdict have only the table's own columns.

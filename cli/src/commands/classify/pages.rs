@@ -5,7 +5,7 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::rights::Permission;
 use reptile::{Agents, Verdict};
-use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable, Rows, TableDecider, VERDICTS};
+use reptile_columns::{AnswerRows, Answers, Column, Decider, Layout, PageRights, RightsTable, TableDecider, VERDICTS};
 use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of};
 use reptile_records::place::Place;
 use reptile_records::tables::Table;
@@ -86,10 +86,10 @@ pub fn decide(
     };
     if !format.is_columnar() {
         let header = if plan.written.has_header() { rows.header() } else { Vec::new() };
-        sink.write(&Rows::of_text(&header))?;
+        sink.write(&AnswerRows::of_text(&header))?;
     }
     let progress = if is_terminal { Progress::hidden() } else { Progress::of_bytes(None) };
-    let mut counted = Counted::new(&of_pages.table);
+    let mut counted = PageCounts::new(&of_pages.table);
     let is_damaged = read(plan, list, pages, of_pages, |batch| {
         progress.say(|| format!(", {} pages", grouped(counted.totals.lines)));
         let mut written = rows.rows();
@@ -105,7 +105,7 @@ pub fn decide(
     totals.more = counted.uses.rows(&of_pages.table);
     let layout = Layout::new(&[Column::Url, Column::Verdict]).map_err(Failure::new)?;
     let decider = Decider::new(of_pages.table.agents().clone(), layout).map_err(Failure::new)?;
-    let decider = TableDecider::new(decider, reptile_columns::Format::Tsv).map_err(Failure::new)?;
+    let decider = TableDecider::new(decider, reptile_columns::AnswerFormat::Tsv).map_err(Failure::new)?;
     let lineage = lineage::of_list(run, plan, settings, input, &totals, &decider);
     let complete = sink.complete(METADATA_KEY, &lineage.stamp()?)?;
     let time = start.elapsed();
@@ -162,18 +162,18 @@ fn decide_all(plan: &Plan, of_pages: &PageSettings, records: &[Record]) -> Resul
 }
 
 /// Counts of verdicts and permissions.
-struct Counted {
+struct PageCounts {
     totals: Totals,
     /// Of the current batch.
     answers: Answers,
     uses: Uses,
 }
 
-impl Counted {
-    fn new(table: &RightsTable) -> Counted {
+impl PageCounts {
+    fn new(table: &RightsTable) -> PageCounts {
         let agents = table.agents().len();
         let answers = Answers { tally: vec![[0; VERDICTS.len()]; agents], ..Answers::default() };
-        Counted { totals: Totals::new(Table::of_archive()), answers, uses: Uses::default() }
+        PageCounts { totals: Totals::new(Table::of_archive()), answers, uses: Uses::default() }
     }
 
     fn add(&mut self, decided: &PageRights, table: &RightsTable) {

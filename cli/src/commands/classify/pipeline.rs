@@ -141,7 +141,7 @@ impl Pipeline {
         // If the writer has stopped, the next send fails too.
         let _ = running.writer.answers.send(vec![Answers::of_header(header)]);
         let table = Arc::clone(&totals.table);
-        let mut state = State { totals: &mut totals, rejects: &mut rejects, list, progress: &progress };
+        let mut state = ChunkOutputs { totals: &mut totals, rejects: &mut rejects, list, progress: &progress };
         let result = rayon::in_place_scope(|scope| running.decide_chunks(scope, decider, &table, &mut state));
         drop(progress);
         // If writing fails, deciding stops too, and the writer's error is the cause.
@@ -180,7 +180,7 @@ impl Running {
         scope: &Scope<'s>,
         decider: &'s TableDecider,
         table: &'s Table,
-        state: &mut State<'_>,
+        state: &mut ChunkOutputs<'_>,
     ) -> std::result::Result<(), Stop> {
         let mut begun = VecDeque::with_capacity(AT_ONCE);
         let mut long_lines = LongLines { held: Vec::new(), is_first: true };
@@ -195,9 +195,9 @@ impl Running {
                         let answers = self.writer.used_answers.try_recv().unwrap_or_default();
                         begun.push_back(match part {
                             Part::Text(chunk @ Chunk { kind: ChunkKind::LongLine { last }, .. }) => {
-                                Begun::LongLine(long_lines.part(&chunk, last), chunk, answers)
+                                PendingChunk::LongLine(long_lines.part(&chunk, last), chunk, answers)
                             }
-                            part => Begun::Rows(begin(scope, decider, table, part, answers)),
+                            part => PendingChunk::Rows(begin(scope, decider, table, part, answers)),
                         });
                     }
                     Some(Ok(None)) => end = Some(Ok(())),
@@ -207,7 +207,7 @@ impl Running {
                 }
             }
             match begun.pop_front() {
-                Some(Begun::Rows(decided)) => {
+                Some(PendingChunk::Rows(decided)) => {
                     let Decided { part, answers, result } = decided.recv().map_err(|_| Stop::DeciderGone)?;
                     result.map_err(Stop::Damaged)?;
                     if let Part::Text(chunk) = &part {
@@ -215,7 +215,7 @@ impl Running {
                     }
                     self.hand_over(part, answers, state)?;
                 }
-                Some(Begun::LongLine(part, chunk, mut answers)) => {
+                Some(PendingChunk::LongLine(part, chunk, mut answers)) => {
                     let part = part.as_part();
                     answers.resize_with(1, Answers::default);
                     let line_ends = state.totals.line_ends();
@@ -230,8 +230,13 @@ impl Running {
 
     /// Counts a chunk's answers and passes them to the writing thread. Returns the chunk's buffer to the reading
     /// thread.
-    fn hand_over(&self, part: Part, answers: Vec<Answers>, state: &mut State<'_>) -> std::result::Result<(), Stop> {
-        let State { totals, rejects, list, progress } = state;
+    fn hand_over(
+        &self,
+        part: Part,
+        answers: Vec<Answers>,
+        state: &mut ChunkOutputs<'_>,
+    ) -> std::result::Result<(), Stop> {
+        let ChunkOutputs { totals, rejects, list, progress } = state;
         for answers in &answers {
             let line_ends = totals.line_ends();
             totals.add(answers, &list.urls);
@@ -252,7 +257,7 @@ impl Running {
 }
 
 /// The totals, and the output for invalid rows.
-struct State<'a> {
+struct ChunkOutputs<'a> {
     totals: &'a mut Totals,
     rejects: &'a mut Rejects,
     list: &'a List,
@@ -260,7 +265,7 @@ struct State<'a> {
 }
 
 /// A chunk that is being decided.
-enum Begun {
+enum PendingChunk {
     /// Receives its answers.
     Rows(Receiver<Decided>),
     /// A part of an overlong line, which is not decided, with the chunk's buffer and the buffers for answers.

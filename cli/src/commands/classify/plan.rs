@@ -8,7 +8,7 @@ use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::quotes::Escape;
-use reptile_records::tables::{Delimiter, Format, Wanted};
+use reptile_records::tables::{ColumnOption, Delimiter, Format};
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::trees::NamedFile;
 
@@ -117,8 +117,8 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
         return Err(Failure::new("--resync: is for crawl archives, whose pages --rights decides"));
     }
     let (at, at_column) = match args.at {
-        Some(At::Time(time)) => (Some(time), None),
-        Some(At::Column(name)) => (None, Some(name)),
+        Some(DecisionTime::Time(time)) => (Some(time), None),
+        Some(DecisionTime::Column(name)) => (None, Some(name)),
         None => (None, None),
     };
     let crawlers = CrawlerNames::of(args.agents)?;
@@ -178,21 +178,21 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
 
 /// The time of `--at`: one for all rows, or a column with each row's own.
 #[derive(Clone, Debug)]
-pub enum At {
+pub enum DecisionTime {
     Time(WrittenTime),
     Column(String),
 }
 
-impl At {
+impl DecisionTime {
     /// Parses a time, or a column's name in braces.
     ///
     /// # Errors
     /// Returns an error if it is neither.
-    pub fn parse(text: &str) -> std::result::Result<At, String> {
+    pub fn parse(text: &str) -> std::result::Result<DecisionTime, String> {
         match column_of(text) {
-            Some(name) => Ok(At::Column(name.to_owned())),
+            Some(name) => Ok(DecisionTime::Column(name.to_owned())),
             None => WrittenTime::parse(text)
-                .map(At::Time)
+                .map(DecisionTime::Time)
                 .map_err(|error| format!("{error}; for each row's own time, write its column in braces: '{{time}}'")),
         }
     }
@@ -245,9 +245,9 @@ impl Plan {
     }
 
     /// Returns the columns to read: URLs, then times and crawlers if requested.
-    fn wanted(&self) -> Vec<Wanted> {
-        let named = |option, name: &String| Wanted { option, name: Some(name.clone()) };
-        let url = Wanted { option: URL_OPTION, name: self.url.whole.clone() };
+    fn wanted(&self) -> Vec<ColumnOption> {
+        let named = |option, name: &String| ColumnOption { option, name: Some(name.clone()) };
+        let url = ColumnOption { option: URL_OPTION, name: self.url.whole.clone() };
         let crawler = match &self.crawlers {
             CrawlerNames::OfRows { column, .. } => Some(named("--agent", column)),
             CrawlerNames::Given(_) => None,

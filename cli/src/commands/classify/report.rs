@@ -10,7 +10,7 @@ use std::time::Duration;
 use html_escape::encode_quoted_attribute;
 use reptile::{Set, Verdict};
 
-use super::totals::{Counts, Totals};
+use super::totals::{Totals, VerdictCounts};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
@@ -147,7 +147,7 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Du
 }
 
 /// Appends one crawler's verdicts: a bar, and a table of its parts.
-fn push_counts(Counts { label, name, counts }: &Counts, page: &mut String) {
+fn push_counts(VerdictCounts { label, name, counts }: &VerdictCounts, page: &mut String) {
     let name = escaped(&printable(format!("{label}{name}").trim().as_bytes()));
     push(page, format_args!("<div class=\"agent\"><p><b>{name}</b></p>\n<div class=\"bar\">"));
     let all = counts.iter().sum::<u64>().max(1) as f64;

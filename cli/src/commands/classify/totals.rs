@@ -24,7 +24,7 @@ pub const MAX_COUNTED_CRAWLERS: usize = 1000;
 const SHOWN_CRAWLERS: usize = 10;
 
 /// Verdict counts for a crawler, or for several together.
-pub struct Counts {
+pub struct VerdictCounts {
     /// The label before the name.
     pub label: &'static str,
     /// The name of the crawler, or nothing.
@@ -169,7 +169,7 @@ impl Totals {
         for (fault, count) in self.faults() {
             summary.count(format!("  invalid: {fault}"), count);
         }
-        for Counts { label, name, counts } in self.verdicts(decider) {
+        for VerdictCounts { label, name, counts } in self.verdicts(decider) {
             summary.row(format!("{label}{}", printable(name.as_bytes())), verdict_counts(&counts));
         }
         for (label, value) in &self.more {
@@ -235,35 +235,35 @@ impl Totals {
 
     /// Returns the verdict counts of each crawler. If rows name crawlers, returns the counts of all crawlers together,
     /// and then of those with the most rows.
-    pub fn verdicts(&self, decider: &TableDecider) -> Vec<Counts> {
+    pub fn verdicts(&self, decider: &TableDecider) -> Vec<VerdictCounts> {
         let (is_by_row, agents): (_, &Agents) = (decider.decider().is_by_row(), decider.decider().agents());
         let tally = |at: usize| self.tally.get(at).copied().unwrap_or_default();
         let mut all = Vec::new();
         if is_by_row {
-            all.push(Counts { label: "all crawlers", name: String::new(), counts: tally(0) });
+            all.push(VerdictCounts { label: "all crawlers", name: String::new(), counts: tally(0) });
             self.add_crawlers(&mut all);
         } else {
             let agents = agents.iter().enumerate();
             let agents = agents.map(|(at, agent)| (agent.crawler().to_string(), tally(at)));
-            all.extend(agents.map(|(name, counts)| Counts { label: "agent ", name, counts }));
+            all.extend(agents.map(|(name, counts)| VerdictCounts { label: "agent ", name, counts }));
         }
         if let Some(&counts) = self.tally.get(agents.len()) {
-            all.push(Counts { label: "any of them", name: String::new(), counts });
+            all.push(VerdictCounts { label: "any of them", name: String::new(), counts });
         }
         all
     }
 
     /// Adds the verdicts for the crawlers that rows name, the most frequent first.
-    fn add_crawlers(&self, all: &mut Vec<Counts>) {
+    fn add_crawlers(&self, all: &mut Vec<VerdictCounts>) {
         let mut crawlers: Vec<(&str, &[u64; 4])> =
             self.crawlers.iter().map(|(name, counts)| (&**name, counts)).collect();
         crawlers.sort_by_key(|(name, counts)| (std::cmp::Reverse(counts.iter().sum::<u64>()), *name));
         let (shown, rest) = crawlers.split_at(crawlers.len().min(SHOWN_CRAWLERS));
-        all.extend(shown.iter().map(|&(name, &counts)| Counts { label: "  ", name: name.to_owned(), counts }));
+        all.extend(shown.iter().map(|&(name, &counts)| VerdictCounts { label: "  ", name: name.to_owned(), counts }));
         let mut others = self.other_crawlers;
         rest.iter().for_each(|(_, counts)| add(&mut others, counts));
         if others != [0; 4] {
-            all.push(Counts { label: "  other crawlers", name: String::new(), counts: others });
+            all.push(VerdictCounts { label: "  other crawlers", name: String::new(), counts: others });
         }
     }
 

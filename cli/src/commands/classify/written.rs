@@ -8,7 +8,9 @@ use reptile::usage::UnknownUsage;
 use crate::error::{Failure, Result};
 use crate::options::{ColumnChoice, PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
-use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
+use reptile_columns::{
+    AnswerFormat, Column, Crawlers, Decider, KeptColumns, Layout, TableDecider, VERDICTS, shown_row,
+};
 use reptile_records::place::Place;
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::{self, Table};
@@ -35,7 +37,7 @@ pub struct WrittenOptions {
     purpose: PurposeOptions,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
-    format: Option<Format>,
+    format: Option<AnswerFormat>,
     /// Write the column names as the first line
     #[arg(long)]
     header: bool,
@@ -57,7 +59,7 @@ pub struct WrittenOptions {
     /// go to the same format with the same columns. With several agents, their verdict any-of counts. A header in URLS
     /// is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header", "usage", "purpose"])]
-    only: Option<Only>,
+    only: Option<SelectedVerdict>,
     /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
     ///
     /// The files of a list appear together, when the last one is complete. --resume keeps all of them or none.
@@ -67,7 +69,7 @@ pub struct WrittenOptions {
 
 /// A verdict that `--only` selects.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Only {
+enum SelectedVerdict {
     /// The rules allow it
     Allow,
     /// The rules disallow it
@@ -76,12 +78,12 @@ enum Only {
     Unknown,
 }
 
-impl Only {
+impl SelectedVerdict {
     fn verdict(self) -> Verdict {
         match self {
-            Only::Allow => Verdict::Allow,
-            Only::Disallow => Verdict::Disallow,
-            Only::Unknown => Verdict::Unknown,
+            SelectedVerdict::Allow => Verdict::Allow,
+            SelectedVerdict::Disallow => Verdict::Disallow,
+            SelectedVerdict::Unknown => Verdict::Unknown,
         }
     }
 }
@@ -117,7 +119,7 @@ pub struct Written {
     any_of: bool,
     uses: UsageOptions,
     purpose: Option<(String, UnknownUsage)>,
-    format: Format,
+    format: AnswerFormat,
     header: bool,
     add_columns: bool,
     kept: Option<KeptColumns>,
@@ -157,7 +159,7 @@ impl Written {
             header: options.header,
             add_columns: options.add_columns,
             kept: options.keep_columns,
-            only: options.only.map(Only::verdict),
+            only: options.only.map(SelectedVerdict::verdict),
             rows_per_file: options.rows_per_file,
             replaced: VERDICTS.map(|verdict| match verdict {
                 Verdict::Unknown => unknown.unwrap_or(verdict),
@@ -179,8 +181,8 @@ impl Written {
     }
 
     /// Refuses a header in a format without header lines.
-    fn check_header(&self, format: Format) -> Result<()> {
-        if self.header && format == Format::Jsonl {
+    fn check_header(&self, format: AnswerFormat) -> Result<()> {
+        if self.header && format == AnswerFormat::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));
         }
         if self.header && format.is_columnar() {
@@ -202,12 +204,12 @@ impl Written {
     /// Returns the suffix of a list's verdict file name, or `None` if the output keeps the list's rows.
     pub fn ending(&self) -> Option<&'static str> {
         let ending = match self.format {
-            Format::Tsv => ".tsv",
-            Format::Csv | Format::Delimited(_) => ".csv",
-            Format::Jsonl => ".jsonl",
-            Format::Parquet => ".parquet",
-            Format::Arrow => ".arrow",
-            Format::ArrowStream => ".arrows",
+            AnswerFormat::Tsv => ".tsv",
+            AnswerFormat::Csv | AnswerFormat::Delimited(_) => ".csv",
+            AnswerFormat::Jsonl => ".jsonl",
+            AnswerFormat::Parquet => ".parquet",
+            AnswerFormat::Arrow => ".arrow",
+            AnswerFormat::ArrowStream => ".arrows",
         };
         (!self.has_rows()).then_some(ending)
     }
@@ -254,7 +256,11 @@ impl Written {
     ///
     /// # Errors
     /// Returns an error if the options contradict each other or the format.
-    pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
+    pub fn layout(
+        &self,
+        (table, delimiter): (tables::Format, u8),
+        crawlers: Crawlers,
+    ) -> Result<(Layout, AnswerFormat)> {
         if table == tables::Format::Csv && self.has_rows() && self.rows_per_file.is_some() {
             let message = "--rows-per-file: --add-columns and --only keep the rows of a CSV table, which may have several \
                            lines; write verdict columns, or leave out --rows-per-file";
@@ -262,7 +268,7 @@ impl Written {
         }
         let keeps_columns = matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows();
         let format = match self.add_columns || keeps_columns {
-            true => Format::of_table(table, delimiter),
+            true => AnswerFormat::of_table(table, delimiter),
             false => self.format,
         };
         self.check_header(format)?;
@@ -303,7 +309,7 @@ impl Written {
     ///
     /// # Errors
     /// The errors of [`Written::layout`].
-    pub fn decider(&self, decider: Decider, format: Format) -> Result<TableDecider> {
+    pub fn decider(&self, decider: Decider, format: AnswerFormat) -> Result<TableDecider> {
         let decider = TableDecider::new(decider, format).map_err(Failure::new)?;
         let has_rows = self.add_columns && !format.is_columnar();
         let decider = decider.with_rows(has_rows).and_then(|decider| decider.only(self.only));
@@ -317,9 +323,9 @@ impl Written {
     pub fn check_name(&self, output: &Place, table: tables::Format) -> Result<()> {
         let Some(named) = format_of(output).filter(|_| self.has_rows()) else { return Ok(()) };
         // Without added columns, a URL list is also a one-column CSV table.
-        let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
+        let is_list = table == tables::Format::List && self.only.is_some() && named == AnswerFormat::Csv;
         // The delimiter does not matter.
-        let written = Format::of_table(table, b',');
+        let written = AnswerFormat::of_table(table, b',');
         let are_columns = written.is_columnar() && named.is_columnar();
         if named == written || is_list || are_columns {
             return Ok(());
@@ -331,7 +337,7 @@ impl Written {
     }
 
     /// Returns the format, as given or by default. Rows of URLS that are written unchanged keep their own.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> AnswerFormat {
         self.format
     }
 

@@ -54,7 +54,7 @@ impl<'b> Line<'b> {
 }
 
 /// A line in the old file and in the new one.
-type Both<'b> = (Line<'b>, Line<'b>);
+type LinePair<'b> = (Line<'b>, Line<'b>);
 
 /// The difference between two lists of lines.
 #[derive(Default)]
@@ -64,7 +64,7 @@ pub struct Difference<'b> {
     /// The lines that only the second list has, in file order.
     pub added: Vec<Line<'b>>,
     /// The moved rules: as few as possible, so that all other rules have the same order in both lists.
-    pub moved: Vec<Both<'b>>,
+    pub moved: Vec<LinePair<'b>>,
 }
 
 impl Difference<'_> {
@@ -127,7 +127,7 @@ impl Hashed<'_> {
 }
 
 /// Returns the rules that moved. Time: n log n for n rules.
-fn moved(mut common: Vec<Both<'_>>) -> Vec<Both<'_>> {
+fn moved(mut common: Vec<LinePair<'_>>) -> Vec<LinePair<'_>> {
     common.sort_unstable_by_key(|(old, _)| old.number());
     // The longest subsequence of increasing new line numbers: for each length the end with the lowest line, and for
     // each rule its predecessor.

@@ -35,7 +35,7 @@ use crate::sets::agents::agents_for;
 use crate::sets::single::{ONE_ORIGIN, compile_one, obeyed, read_one};
 use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
-use paths::{Found, Words};
+use paths::{PathComparison, Words};
 use reptile_records::place::Place;
 
 /// Maximum total size in bytes of two files for proofs, so that both sets fit into memory.
@@ -187,7 +187,7 @@ fn compare(
     let is_needed = args.urls.is_some() || !is_same && is_provable;
     let compiled = if is_needed { compile(paths, bodies, dialect).map(Some) } else { Ok(None) };
     let found = match &compiled {
-        _ if is_same => Found::of_equal(&words, args.json)?,
+        _ if is_same => PathComparison::of_equal(&words, args.json)?,
         _ if !is_provable => paths::write_unproved(&words, args.json, out)?,
         Ok(Some(sets)) => {
             let sets = open(sets)?;
@@ -198,7 +198,7 @@ fn compare(
             paths::write_unproved(&words, args.json, out)?
         }
         // Listed URLs need the sets too.
-        Ok(None) | Err(_) => Found::default(),
+        Ok(None) | Err(_) => PathComparison::default(),
     };
     // Large sets and the structures below do not fit into memory together.
     let compiled = if args.urls.is_some() { compiled? } else { None };

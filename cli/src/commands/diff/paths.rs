@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Result, Stop};
 use crate::options::AssumedPaths;
 use crate::outputs::json::{add_bytes, json_line};
-use crate::outputs::names::Few;
+use crate::outputs::names::ShownNames;
 use reptile_records::text::{pasteable, printable};
 
 /// Maximum size in bytes of the rows with examples. After it, crawlers are listed without examples. At least one row
@@ -137,7 +137,7 @@ fn side_json(side: &Explanation) -> Value {
 
 /// The result of a comparison.
 #[derive(Default)]
-pub struct Found {
+pub struct PathComparison {
     /// Whether some verdict changes.
     pub is_change: bool,
     /// Whether some question is unproved.
@@ -146,18 +146,18 @@ pub struct Found {
     pub equal: String,
 }
 
-impl Found {
+impl PathComparison {
     /// Returns the result for a comparison in which nothing changes for any crawler.
     ///
     /// # Errors
     /// Returns an error if the line cannot be serialized.
-    pub fn of_equal(words: &Words, is_json: bool) -> Result<Found> {
+    pub fn of_equal(words: &Words, is_json: bool) -> Result<PathComparison> {
         let equal = if is_json {
             json_line(&words.object(None, Some(true), None))?
         } else {
             format!("= {ALL_CRAWLERS}: equal for every URL{}\n", words.assumed.scope())
         };
-        Ok(Found { equal, ..Found::default() })
+        Ok(PathComparison { equal, ..PathComparison::default() })
     }
 }
 
@@ -170,11 +170,11 @@ pub fn write(
     words: &Words,
     is_json: bool,
     out: &mut impl Write,
-) -> std::result::Result<Found, Stop> {
+) -> std::result::Result<PathComparison, Stop> {
     let mut equal: Vec<&[u8]> = Vec::new();
     let (mut others, mut unproved) = (equal.clone(), rows.not_compared.clone());
     let mut bytes = 0;
-    let mut found = Found::default();
+    let mut found = PathComparison::default();
     for row in &rows.rows {
         if row.change.is_equal() {
             equal.extend(&row.names);
@@ -209,7 +209,7 @@ pub fn write(
         writeln!(out, "? {}: unproved", list(&unproved))?;
     }
     if is_all {
-        found.equal = Found::of_equal(words, false)?.equal;
+        found.equal = PathComparison::of_equal(words, false)?.equal;
     } else if !equal.is_empty() {
         found.equal = format!("= {}: equal for every URL{}\n", list(&equal), words.assumed.scope());
     }
@@ -220,13 +220,13 @@ pub fn write(
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
-pub fn write_unproved(words: &Words, is_json: bool, out: &mut impl Write) -> std::result::Result<Found, Stop> {
+pub fn write_unproved(words: &Words, is_json: bool, out: &mut impl Write) -> std::result::Result<PathComparison, Stop> {
     if is_json {
         out.write_all(json_line(&words.object(None, None, None))?.as_bytes())?;
     } else {
         writeln!(out, "? {ALL_CRAWLERS}: unproved")?;
     }
-    Ok(Found { is_unproved: true, ..Found::default() })
+    Ok(PathComparison { is_unproved: true, ..PathComparison::default() })
 }
 
 /// Returns the first change among some rows in a few words; empty if there is none.
@@ -253,7 +253,7 @@ fn with_examples(row: &PathRow<'_>, words: &Words, is_json: bool) -> Result<Stri
 
 /// Returns the first names, separated by commas.
 fn list(names: &[&[u8]]) -> String {
-    let few = Few::of(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()), names.len());
+    let few = ShownNames::of(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()), names.len());
     let shown = printable(few.shown.join(", ").as_bytes());
     if few.more == 0 { shown } else { format!("{shown} ... and {} more", few.more) }
 }

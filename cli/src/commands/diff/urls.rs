@@ -15,7 +15,7 @@ use serde_json::json;
 use super::groups::{File, Names};
 use crate::error::{Failure, Stop, note};
 use crate::outputs::json::{add_bytes, json_line};
-use crate::outputs::names::Few;
+use crate::outputs::names::ShownNames;
 use crate::outputs::summary::grouped;
 use crate::sets::single::ONE_ORIGIN;
 use crate::url_list::each_url;
@@ -26,21 +26,25 @@ use reptile_records::text::{pasteable, printable};
 pub const MAX_ROWS: usize = 1024;
 
 /// Crawlers that obey the same groups: their names, and one of them, which is decided.
-pub struct Row {
-    names: Few,
+pub struct EqualCrawlers {
+    names: ShownNames,
     agent: Resolved,
 }
 
 /// Returns a row for each crawler.
-pub fn rows_of(agents: Vec<Resolved>) -> Vec<Row> {
-    agents.into_iter().map(|agent| Row { names: Few::of([agent.name.clone()], 1), agent }).collect()
+pub fn rows_of(agents: Vec<Resolved>) -> Vec<EqualCrawlers> {
+    agents.into_iter().map(|agent| EqualCrawlers { names: ShownNames::of([agent.name.clone()], 1), agent }).collect()
 }
 
 /// Returns a row for each pair of groups that the files' product tokens obey.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MAX_ROWS`].
-pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect) -> Result<Vec<Row>, Failure> {
+pub fn rows_of_names(
+    names: &Names<'_>,
+    files: &[File<'_>; 2],
+    dialect: &Dialect,
+) -> Result<Vec<EqualCrawlers>, Failure> {
     let mut rows: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, name) in names.names.iter().enumerate() {
         let agent = of_name(name.token.unwrap_or(b"*"), dialect);
@@ -58,8 +62,8 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
     let mut rows: Vec<Vec<usize>> = rows.into_values().collect();
     rows.sort();
     let name_of = |&at: &usize| names.names[at].token.unwrap_or(b"*");
-    let row = |places: Vec<usize>| Row {
-        names: Few::of(places.iter().map(|at| String::from_utf8_lossy(name_of(at)).into_owned()), places.len()),
+    let row = |places: Vec<usize>| EqualCrawlers {
+        names: ShownNames::of(places.iter().map(|at| String::from_utf8_lossy(name_of(at)).into_owned()), places.len()),
         agent: of_name(places.first().map_or(b"*", name_of), dialect),
     };
     Ok(rows.into_iter().map(row).collect())
@@ -71,7 +75,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
 pub fn compare(
     sets: &[Set<&[u8]>; 2],
-    rows: &[Row],
+    rows: &[EqualCrawlers],
     list: &Place,
     is_json: bool,
     out: &mut impl Write,
@@ -104,7 +108,7 @@ pub fn compare(
     Ok(any)
 }
 
-impl Row {
+impl EqualCrawlers {
     /// Returns a changed verdict as a line.
     fn change(&self, url: &[u8], old: (Verdict, u32), new: (Verdict, u32), is_json: bool) -> Result<String, Failure> {
         if !is_json {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Filter};
+use super::{Filter, FilterCounts};
 use crate::error::{Failure, Result};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
@@ -12,21 +12,23 @@ use reptile_records::place::Place;
 
 /// A filtered archive's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-pub struct Record {
+pub struct FilterLineage {
     #[serde(flatten)]
     pub lineage: Lineage,
     /// The archive's record counts, for the summary and the exit code of a run that keeps the file.
-    pub counts: Counts,
+    pub counts: FilterCounts,
 }
 
 /// Returns the record of an existing file, if `--resume` is given and the file is up to date.
 ///
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
-pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Result<Option<Record>> {
+pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Result<Option<FilterLineage>> {
     if filter.plan.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, filter.plan.force, |record: &Record| record.lineage.difference(filter.run, &filter.state, input, &found))
+    kept(file, filter.plan.force, |record: &FilterLineage| {
+        record.lineage.difference(filter.run, &filter.state, input, &found)
+    })
 }

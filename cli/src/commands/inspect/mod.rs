@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// Writes the requested contents. Returns whether the set has them.
 fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     if let Some(host) = &args.origin {
-        return show_host(args, set, &Wanted::read(host)?, out);
+        return show_host(args, set, &RequestedOrigins::read(host)?, out);
     }
     if args.origins {
         origins::write(set, args.json, out)?;
@@ -145,7 +145,12 @@ fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) ->
 }
 
 /// Writes a host's contents. Returns whether the set has the host.
-fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+fn show_host(
+    args: &Args,
+    set: &Set<&[u8]>,
+    wanted: &RequestedOrigins,
+    out: &mut impl Write,
+) -> std::result::Result<bool, Stop> {
     // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
     let mut found = Vec::new();
     for entry in set.origins() {
@@ -179,21 +184,21 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
 }
 
 /// The requested origins: a host, an optional port, and schemes.
-pub struct Wanted {
+pub struct RequestedOrigins {
     host: Box<[u8]>,
     schemes: Vec<Scheme>,
     port: Option<u16>,
 }
 
-impl Wanted {
+impl RequestedOrigins {
     /// Reads a host, host:port or URL.
     ///
     /// # Errors
     /// Returns an error if the host or the port is invalid.
-    pub fn read(text: &str) -> Result<Wanted> {
+    pub fn read(text: &str) -> Result<RequestedOrigins> {
         if let Ok(url) = split(text.as_bytes()) {
             let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
-            return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
+            return Ok(RequestedOrigins { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
         // If no port is given, two schemes have different ports.
         let read = |scheme| {
@@ -202,7 +207,7 @@ impl Wanted {
         };
         let (http, https) = (read(Scheme::Http)?, read(Scheme::Https)?);
         let port = (http.port == https.port).then_some(http.port);
-        Ok(Wanted { host: http.host, schemes: Scheme::ALL.to_vec(), port })
+        Ok(RequestedOrigins { host: http.host, schemes: Scheme::ALL.to_vec(), port })
     }
 
     /// Returns whether an origin is one of them.

@@ -13,7 +13,7 @@ use reptile_records::time::show_time;
 
 /// An origin's columns.
 #[derive(Serialize)]
-struct Listed {
+struct OriginColumns {
     origin: String,
     source: String,
     fetched: Option<String>,
@@ -30,7 +30,7 @@ pub fn write(set: &Set<&[u8]>, is_json: bool, out: &mut impl Write) -> Result<()
         let entry = entry?;
         let site = set.site_of(&entry)?;
         let fetched = site.captures()?.and_then(|captures| captures.deciding().time);
-        let listed = Listed {
+        let listed = OriginColumns {
             origin: name_of(&entry),
             source: source_name(site.policy().source()?),
             fetched: fetched.map(show_time),
@@ -40,7 +40,7 @@ pub fn write(set: &Set<&[u8]>, is_json: bool, out: &mut impl Write) -> Result<()
         if is_json {
             out.write_all(json_line(&listed)?.as_bytes())?;
         } else {
-            let Listed { origin, source, fetched, fresh_until, holds_until } = listed;
+            let OriginColumns { origin, source, fetched, fresh_until, holds_until } = listed;
             let [fetched, fresh, holds] = [fetched, fresh_until, holds_until].map(|time| time.unwrap_or("-".into()));
             writeln!(out, "{origin}\t{source}\t{fetched}\t{fresh}\t{holds}")?;
         }

@@ -29,7 +29,7 @@ use crate::run::metrics::MetricsOptions;
 use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
 use crate::url_list::refuse_url_list;
 use reptile_records::bodies::decompress_and_detect;
-use reptile_records::detect::{Content, Wanted, detect};
+use reptile_records::detect::{Content, ExpectedInput, detect};
 use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
 use reptile_records::open::Input;
 use reptile_records::open::{read_input, read_robots};
@@ -73,7 +73,7 @@ pub struct Args {
     dialect: Option<&'static Dialect>,
     /// The output format: `github` for GitHub Actions annotations, `sarif` for code scanning
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: LintFormat,
     /// Print a JSON object for each finding: the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -138,7 +138,7 @@ enum Fixes {
 
 /// How findings are printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum LintFormat {
     Text,
     Json,
     Github,
@@ -181,7 +181,7 @@ struct FindingJson<'f> {
 /// The findings so far, counted by kind.
 struct Report<'a> {
     args: &'a Args,
-    format: Format,
+    format: LintFormat,
     dialect: &'static Dialect,
     /// The host of `--host`.
     host: Option<Vec<u8>>,
@@ -218,7 +218,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
     let mut report = Report {
         args,
-        format: if args.json { Format::Json } else { args.format },
+        format: if args.json { LintFormat::Json } else { args.format },
         dialect: args.dialect.unwrap_or(dialects::DEFAULT),
         host: args.host.as_deref().map(given_host).transpose()?,
         output: BufWriter::new(output),
@@ -261,9 +261,9 @@ impl Report<'_> {
                 read_bodies(input, &options, &mut |item| Ok(self.item(item)?))?;
             }
             Content::Set | Content::Zip | Content::Arc | Content::CrawlLog => {
-                return Err(input.refused(Wanted::Robots).into());
+                return Err(input.refused(ExpectedInput::Robots).into());
             }
-            _ if input.rows_in_text().is_some() => return Err(input.refused(Wanted::Robots).into()),
+            _ if input.rows_in_text().is_some() => return Err(input.refused(ExpectedInput::Robots).into()),
             _ => {
                 let (name, body) = (path.display().to_string(), read_input(input)?);
                 refuse_url_list(path, &body, || "expected a robots.txt".into())?;
@@ -331,15 +331,15 @@ impl Report<'_> {
             let reason = unfixed.iter().find(|unfixed| (unfixed.line, unfixed.code) == (finding.line, finding.code));
             let not_fixed = reason.map(reason_of);
             let text = match self.format {
-                Format::Text => text_of(&name, &finding, not_fixed.as_deref()),
-                Format::Json => {
+                LintFormat::Text => text_of(&name, &finding, not_fixed.as_deref()),
+                LintFormat::Json => {
                     let Finding { line, code, message, fix, .. } = &finding;
                     let (severity, code) = (finding.severity.as_str(), code.as_str());
                     let fix = fix.as_ref().map(Fix::to_string);
                     json_line(&FindingJson { file: &name, line: *line, severity, code, message, fix, not_fixed })?
                 }
-                Format::Github => github::annotation(&name, &finding, not_fixed.as_deref()),
-                Format::Sarif => sarif::result(&name, &finding, not_fixed.as_deref(), &mut self.has_results)?,
+                LintFormat::Github => github::annotation(&name, &finding, not_fixed.as_deref()),
+                LintFormat::Sarif => sarif::result(&name, &finding, not_fixed.as_deref(), &mut self.has_results)?,
             };
             self.write(&text)?;
         }
@@ -381,12 +381,12 @@ impl Report<'_> {
 
     /// Prints the text before the findings.
     fn begin(&mut self) -> Result<()> {
-        if self.format == Format::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
+        if self.format == LintFormat::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
     }
 
     /// Prints the counts, and adds them to the record of the run.
     fn finish(mut self, inputs: Vec<InputState>, run: &Run) -> Result<Exit> {
-        if self.format == Format::Sarif {
+        if self.format == LintFormat::Sarif {
             self.write(sarif::END)?;
         }
         let Report {

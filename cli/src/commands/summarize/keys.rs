@@ -8,7 +8,7 @@ use reptile_domains::registered_domain;
 
 /// A column that names the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Key {
+pub enum OriginKey {
     /// Its root URL, such as https://www.example.co.uk/
     Url,
     /// Its host, such as www.example.co.uk; several origins may share it
@@ -19,30 +19,30 @@ pub enum Key {
     Surt,
 }
 
-impl Key {
+impl OriginKey {
     /// Returns the name of the column.
     pub fn name(self) -> &'static str {
         match self {
-            Key::Url => "url",
-            Key::Host => "host",
-            Key::Domain => "domain",
-            Key::Surt => "surt",
+            OriginKey::Url => "url",
+            OriginKey::Host => "host",
+            OriginKey::Domain => "domain",
+            OriginKey::Surt => "surt",
         }
     }
 
     /// Appends the key of an origin.
     pub fn push(self, origin: &OriginRef<'_>, text: &mut Vec<u8>) {
         match self {
-            Key::Url => {
+            OriginKey::Url => {
                 text.extend_from_slice(origin.scheme.as_str().as_bytes());
                 text.extend_from_slice(b"://");
                 text.extend_from_slice(origin.host);
                 push_port(origin, text);
                 text.push(b'/');
             }
-            Key::Host => text.extend_from_slice(origin.host),
-            Key::Domain => text.extend_from_slice(registered_domain(origin.host)),
-            Key::Surt => {
+            OriginKey::Host => text.extend_from_slice(origin.host),
+            OriginKey::Domain => text.extend_from_slice(registered_domain(origin.host)),
+            OriginKey::Surt => {
                 let labels = without_www(origin.host).split(|&byte| byte == b'.').rev();
                 for (at, label) in labels.enumerate() {
                     if at > 0 {
@@ -97,15 +97,15 @@ mod tests {
             ("[2001:db8::1]", 443, "https://[2001:db8::1]/", "[2001:db8::1]", "[2001:db8::1])/"),
         ] {
             let origin = OriginRef { scheme: Scheme::Https, host: host.as_bytes(), port };
-            let key = |key: Key| {
+            let key = |key: OriginKey| {
                 let mut text = Vec::new();
                 key.push(&origin, &mut text);
                 text.escape_ascii().to_string()
             };
-            assert_eq!(key(Key::Url), url);
-            assert_eq!(key(Key::Host), host);
-            assert_eq!(key(Key::Domain), domain, "{host}");
-            assert_eq!(key(Key::Surt), surt, "{host}");
+            assert_eq!(key(OriginKey::Url), url);
+            assert_eq!(key(OriginKey::Host), host);
+            assert_eq!(key(OriginKey::Domain), domain, "{host}");
+            assert_eq!(key(OriginKey::Surt), surt, "{host}");
         }
     }
 }

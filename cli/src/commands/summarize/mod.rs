@@ -33,8 +33,8 @@ use crate::same_file::refuse_overwriting;
 use crate::sets::agents::agents_of;
 use crate::sets::report::Report;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
-use keys::Key;
-use reptile_columns::{Format, Rows};
+use keys::OriginKey;
+use reptile_columns::{AnswerFormat, AnswerRows};
 use reptile_records::place::Place;
 use reptile_records::text::printable;
 use rows::RowWriter;
@@ -100,7 +100,7 @@ pub struct Args {
     agents: Vec<String>,
     /// The columns that name the origin, separated by commas [default: url; with --by-site host]
     #[arg(long = "key", value_name = "NAMES", value_delimiter = ',', value_enum)]
-    keys: Vec<Key>,
+    keys: Vec<OriginKey>,
     /// Write a row for each site: a host with and without www., over http and https, side by side
     ///
     /// The columns show the access to each of the four origins, and whether they agree. Origins with a non-default port
@@ -109,7 +109,7 @@ pub struct Args {
     by_site: bool,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
-    format: Option<Format>,
+    format: Option<AnswerFormat>,
     /// Write the column names as the first line
     #[arg(long)]
     header: bool,
@@ -142,7 +142,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     }
     let format = chosen_format(args.output.as_ref(), args.format)?.unwrap_or_default();
     let keys = keys(args)?;
-    if args.header && format == Format::Jsonl {
+    if args.header && format == AnswerFormat::Jsonl {
         return Err(Failure::new("--header: JSON Lines already have column names in each row"));
     }
     if args.header && format.is_columnar() {
@@ -174,7 +174,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         note_without_times(&args.set, set.reading().at, "");
     }
     if args.header {
-        sink.write(&Rows::of_text(&rows.format().header()))?;
+        sink.write(&AnswerRows::of_text(&rows.format().header()))?;
     }
     let mut summarizer = Summarizer {
         set: &set,
@@ -214,11 +214,11 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 }
 
 /// Returns the key columns, given or default.
-fn keys(args: &Args) -> Result<Vec<Key>> {
+fn keys(args: &Args) -> Result<Vec<OriginKey>> {
     match (&args.keys[..], args.by_site) {
-        ([], true) => Ok(vec![Key::Host]),
-        ([], false) => Ok(vec![Key::Url]),
-        (keys, true) if keys.contains(&Key::Url) => {
+        ([], true) => Ok(vec![OriginKey::Host]),
+        ([], false) => Ok(vec![OriginKey::Url]),
+        (keys, true) if keys.contains(&OriginKey::Url) => {
             Err(Failure::new("--key url: a row of --by-site covers up to four URLs; expected host, domain or surt"))
         }
         (keys, _) => match keys.iter().enumerate().find(|&(at, key)| keys[..at].contains(key)) {
@@ -331,19 +331,20 @@ impl<'s> Summarizer<'s> {
 
     /// Writes the rows of some sites.
     fn write_sites(&mut self, batch: &[Site<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
-        type Of4 = [Option<DecidingRules>; ORIGINS.len()];
+        type RulesByOrigin = [Option<DecidingRules>; ORIGINS.len()];
         let agents = &self.agents.resolved;
         let decide = |site: &Site<'s>| {
             let of = |agent| {
-                let mut all: Of4 = [const { None }; ORIGINS.len()];
+                let mut all: RulesByOrigin = [const { None }; ORIGINS.len()];
                 for (deciding, policy) in all.iter_mut().zip(&site.policies) {
                     *deciding = policy.as_ref().map(|policy| DecidingRules::of(policy, agent)).transpose()?;
                 }
-                Ok::<Of4, FormatError>(all)
+                Ok::<RulesByOrigin, FormatError>(all)
             };
             agents.iter().map(of).collect()
         };
-        let deciding: Vec<Vec<Of4>> = batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
+        let deciding: Vec<Vec<RulesByOrigin>> =
+            batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
         self.statements.examine(self.set, deciding.iter().flatten().flatten().flatten())?;
         let mut rows = self.rows.format().rows();
         for (site, deciding) in batch.iter().zip(&deciding) {

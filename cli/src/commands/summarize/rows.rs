@@ -2,17 +2,17 @@
 
 use reptile::urls::OriginRef;
 
-use super::keys::Key;
+use super::keys::OriginKey;
 use super::sites::{Agreement, ORIGINS};
 use crate::error::Failure;
 use reptile::summary::{Access, Summary, UsageAccess};
 use reptile::usage::Uses;
-use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows, SUMMARY_COLUMNS};
+use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowCells, RowFormat, SUMMARY_COLUMNS};
 
 /// How rows are written.
 pub struct RowWriter {
     format: RowFormat,
-    keys: Vec<Key>,
+    keys: Vec<OriginKey>,
 }
 
 impl RowWriter {
@@ -20,7 +20,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// Returns an error if two columns have the same name.
-    pub fn of_origins(format: Format, keys: Vec<Key>, uses: &Uses) -> Result<RowWriter, Failure> {
+    pub fn of_origins(format: AnswerFormat, keys: Vec<OriginKey>, uses: &Uses) -> Result<RowWriter, Failure> {
         let others: Vec<&str> =
             keys.iter().map(|key| key.name()).chain(SUMMARY_COLUMNS.map(|(name, _)| name)).collect();
         for (at, name) in uses.names().enumerate() {
@@ -28,18 +28,26 @@ impl RowWriter {
                 return Err(Failure::new(format!("--usage {name}: is given twice, or is the name of a column")));
             }
         }
-        Ok(RowWriter::new(format, keys, SUMMARY_COLUMNS.into_iter().chain(uses.names().map(|name| (name, Kind::Word)))))
+        Ok(RowWriter::new(
+            format,
+            keys,
+            SUMMARY_COLUMNS.into_iter().chain(uses.names().map(|name| (name, ColumnType::Word))),
+        ))
     }
 
     /// Returns a row for each site and agent.
-    pub fn of_sites(format: Format, keys: Vec<Key>) -> RowWriter {
-        let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
-        let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
+    pub fn of_sites(format: AnswerFormat, keys: Vec<OriginKey>) -> RowWriter {
+        let origins = ORIGINS.map(|origin| (origin.name, ColumnType::Word));
+        let columns = [("agent", ColumnType::Word)].into_iter().chain(origins).chain([("agree", ColumnType::Word)]);
         RowWriter::new(format, keys, columns)
     }
 
-    fn new<'n>(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'n str, Kind)>) -> RowWriter {
-        let of_keys = keys.iter().map(|key| (key.name().to_owned(), Kind::Text));
+    fn new<'n>(
+        format: AnswerFormat,
+        keys: Vec<OriginKey>,
+        columns: impl IntoIterator<Item = (&'n str, ColumnType)>,
+    ) -> RowWriter {
+        let of_keys = keys.iter().map(|key| (key.name().to_owned(), ColumnType::Text));
         let columns = of_keys.chain(columns.into_iter().map(|(name, kind)| (name.to_owned(), kind))).collect();
         RowWriter { format: RowFormat::new(format, columns), keys }
     }
@@ -57,7 +65,7 @@ impl RowWriter {
         agent: &str,
         summary: &Summary<'_>,
         permissions: &[UsageAccess],
-        rows: &mut Rows,
+        rows: &mut AnswerRows,
     ) {
         let mut cells = self.begin(origin, agent, rows);
         cells.text(summary.access.name().as_bytes());
@@ -78,7 +86,7 @@ impl RowWriter {
         agent: &str,
         accesses: [Access; ORIGINS.len()],
         agreement: Agreement,
-        rows: &mut Rows,
+        rows: &mut AnswerRows,
     ) {
         let mut cells = self.begin(site, agent, rows);
         accesses.into_iter().for_each(|access| cells.text(access.name().as_bytes()));
@@ -87,7 +95,12 @@ impl RowWriter {
     }
 
     /// Appends the keys and the agent.
-    fn begin<'r>(&'r self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, rows: &'r mut Rows) -> RowCells<'r> {
+    fn begin<'r>(
+        &'r self,
+        origin: Result<OriginRef<'_>, &[u8]>,
+        agent: &str,
+        rows: &'r mut AnswerRows,
+    ) -> RowCells<'r> {
         let mut cells = self.format.begin(rows);
         let mut name = Vec::new();
         for key in &self.keys {

@@ -7,7 +7,7 @@ use reptile::usage::Preference;
 use reptile::{Rule, Verdict};
 
 use super::words::shown;
-use super::{Column, Tested};
+use super::{Column, DialectResults};
 use crate::error::Stop;
 use crate::outputs::align::{pad, width};
 use crate::outputs::style::Style;
@@ -58,8 +58,8 @@ impl<'t> Brief<'t> {
 }
 
 /// Returns the answers in full: the group, the rules and the reason for each URL and agent.
-pub fn full(tested: &Tested<'_>, full: bool) -> String {
-    let Tested { column, answers, .. } = tested;
+pub fn full(tested: &DialectResults<'_>, full: bool) -> String {
+    let DialectResults { column, answers, .. } = tested;
     let mut text = String::new();
     for (number, ((url, agent), answer)) in (1..).zip(tested.questions().zip(answers)) {
         let verdict = answer.explanation.verdict;

@@ -25,7 +25,7 @@ pub fn from_reference(asked: &Dialect) -> impl Iterator<Item = (usize, &'static 
 }
 
 /// The visible parts of an answer under one dialect.
-struct Kept {
+struct VisibleAnswer {
     verdict: Verdict,
     line: u32,
     /// The remarks about the URL.
@@ -37,7 +37,7 @@ struct Kept {
 /// Writes the answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree. The file
 /// is read under one dialect at a time.
 pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
-    let mut kept: Vec<Vec<Kept>> = ALL.iter().map(|_| Vec::new()).collect();
+    let mut kept: Vec<Vec<VisibleAnswer>> = ALL.iter().map(|_| Vec::new()).collect();
     let mut reference = 0;
     for (place, dialect) in from_reference(file.asked) {
         let arena = Bump::new();
@@ -49,7 +49,7 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
         for (index, answer) in answered(&column, urls).enumerate() {
             let answer = answer?;
             let expected = kept[reference].get(index).map(|known| (known.verdict, known.line));
-            of_column.push(Kept {
+            of_column.push(VisibleAnswer {
                 verdict: answer.explanation.verdict,
                 line: answer.line(),
                 remarks: answer.remarks.clone(),
@@ -73,7 +73,7 @@ fn answered<'q>(
 
 /// Returns the table, the reasons, the remarks and the number of differing answers.
 fn table<'q>(
-    kept: &[Vec<Kept>],
+    kept: &[Vec<VisibleAnswer>],
     reference: usize,
     questions: impl Iterator<Item = (&'q [u8], &'q Resolved)>,
     brief: bool,
@@ -83,7 +83,7 @@ fn table<'q>(
     let (mut reasons, mut remarks) = (String::new(), Vec::new());
     let (mut count, mut differing) = (0, 0);
     for (index, (url, agent)) in questions.enumerate() {
-        let answers: Vec<&Kept> = kept.iter().filter_map(|of_column| of_column.get(index)).collect();
+        let answers: Vec<&VisibleAnswer> = kept.iter().filter_map(|of_column| of_column.get(index)).collect();
         let expected = answers.get(reference).map(|answer| answer.verdict);
         let differs = answers.iter().any(|answer| Some(answer.verdict) != expected);
         let mut row =
@@ -119,7 +119,7 @@ fn table<'q>(
 }
 
 /// Returns a line with the remarks about a URL, if there are any. If they differ, each names its dialects.
-fn remark_on(url: &[u8], answers: &[&Kept]) -> Option<String> {
+fn remark_on(url: &[u8], answers: &[&VisibleAnswer]) -> Option<String> {
     let mut by_text: Vec<(&str, Vec<&str>)> = Vec::new();
     for (answer, dialect) in answers.iter().zip(ALL) {
         for remark in &answer.remarks {
@@ -169,7 +169,7 @@ fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u
 }
 
 /// Returns one row's reasons. Dialects with the same reasons are listed together.
-fn together(answers: &[&Kept], url: &[u8], agent: &str) -> String {
+fn together(answers: &[&VisibleAnswer], url: &[u8], agent: &str) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (answer, dialect) in answers.iter().zip(ALL) {
         let name = dialect.as_str();

@@ -11,7 +11,7 @@ use reptile::{Dialect, Rule, Verdict};
 use serde::Serialize;
 
 use super::dialects::from_reference;
-use super::uses::Stated;
+use super::uses::StatedPreferences;
 use super::{Answer, Column, File};
 use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
@@ -86,7 +86,7 @@ const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Writes the same as [`write`] for every dialect, but keeps the file under one dialect at a time.
 pub fn write_by_dialect(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
-    let mut kept = Kept { objects: vec![Vec::new(); ALL.len()], bytes: 0 };
+    let mut kept = DialectObjects { objects: vec![Vec::new(); ALL.len()], bytes: 0 };
     let mut expected: Vec<Verdict> = Vec::new();
     for (place, dialect) in from_reference(file.asked) {
         let arena = Bump::new();
@@ -113,13 +113,13 @@ pub fn write_by_dialect(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write)
 }
 
 /// The objects so far, by dialect. They are written by URL.
-struct Kept {
+struct DialectObjects {
     /// The objects of each dialect.
     objects: Vec<Vec<String>>,
     bytes: usize,
 }
 
-impl Kept {
+impl DialectObjects {
     /// Keeps an object.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>
         disallow: answer.explanation.disallow.as_ref().map(rule),
         remarks: &answer.remarks,
         agrees,
-        usage: answer.stated.as_ref().map(Stated::to_map),
+        usage: answer.stated.as_ref().map(StatedPreferences::to_map),
         stated: answer.stated.as_ref().map(|stated| &*stated.lines),
     })
 }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn kept_bytes_stop_at_the_limit() {
         for (len, fits) in [(MAX_KEPT_BYTES - 1, true), (MAX_KEPT_BYTES, true), (MAX_KEPT_BYTES + 1, false)] {
-            let mut kept = Kept { objects: vec![Vec::new()], bytes: 0 };
+            let mut kept = DialectObjects { objects: vec![Vec::new()], bytes: 0 };
             assert!(kept.add(0, "x".into()).is_ok());
             assert_eq!(kept.add(0, "x".repeat(len - 1)).is_ok(), fits, "{len}");
         }

@@ -8,7 +8,7 @@ use reptile::body::DiagnosticKind;
 use reptile::explain::{ExplainedFile, numbers};
 
 use super::words::shown;
-use super::{Fetch, Tested};
+use super::{DialectResults, Fetch};
 use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;
@@ -72,7 +72,7 @@ struct Shown<'t> {
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
-pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Result<()> {
+pub fn write(tested: &DialectResults<'_>, full: bool, out: &mut impl Write) -> io::Result<()> {
     let reading = &tested.column.reading;
     let marks = marks(tested);
     let ends_empty = reading.line(reading.line_count() as u32).is_some_and(<[u8]>::is_empty);
@@ -94,8 +94,8 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
 }
 
 /// Returns the marks of the lines in the answers.
-fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
-    let Tested { column, answers, .. } = tested;
+fn marks(tested: &DialectResults<'_>) -> BTreeMap<u32, Mark> {
+    let DialectResults { column, answers, .. } = tested;
     let mut marks: BTreeMap<u32, Mark> = BTreeMap::new();
     for (number, answer) in (1..).zip(answers) {
         let best = [(RuleKind::Allow, &answer.explanation.allow), (RuleKind::Disallow, &answer.explanation.disallow)];

@@ -44,11 +44,11 @@ use crate::sets::agents::{agents_for, agents_under};
 use crate::sets::single::{ONE_ORIGIN, compile_capture, one};
 use crate::url_list::{command_line, each_url, fault, is_robots, refuse_url_list, typed_urls};
 use letter_case::LowerCase;
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, ExpectedInput};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
 use reptile_records::place::Place;
-use uses::{Asked, Stated};
+use uses::{StatedPreferences, UsageQuestions};
 
 /// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
 pub const MAX_ANSWERS: usize = 1000;
@@ -178,7 +178,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let uses = uses::of(args)?;
     let asked = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     agents_for(asked, &args.agents, &[&body])?;
-    let file = File { args, urls, body: &body, asked, uses, given: Given::default() };
+    let file = File { args, urls, body: &body, asked, uses, given: VerdictTally::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
     let left_out = written.map_err(|stop| out.get_ref().stop_failure(stop, &args.robots))?;
@@ -204,7 +204,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
         return Ok(read_input(input)?);
     }
     let dialect = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
-    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
+    let body = read_input(one(input, ExpectedInput::Robots, Profile::of_dialect(dialect))?)?;
     let swapped = || {
         let robots = args.urls.iter().find(|url| is_robots(&Place::from(&***url)));
         let robots = robots.map_or(Place::from("ROBOTS.TXT"), |url| Place::from(&**url));
@@ -233,9 +233,9 @@ fn list_command(args: &Args, robots: &Place, list: &str) -> String {
 
 /// Verdict counts by number.
 #[derive(Default)]
-struct Given([Cell<u64>; Verdict::ALL.len()]);
+struct VerdictTally([Cell<u64>; Verdict::ALL.len()]);
 
-impl Given {
+impl VerdictTally {
     fn count(&self, verdict: Verdict) {
         if let Some(count) = self.0.get(verdict as usize) {
             count.set(count.get() + 1);
@@ -299,7 +299,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
             .each_url(out, |url, out| (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out)));
     }
     let (urls, left_out) = few_urls(file, out)?;
-    let tested = Tested { name: &args.robots, column: &column, answers: column.answers(&urls)?, urls: &urls };
+    let tested = DialectResults { name: &args.robots, column: &column, answers: column.answers(&urls)?, urls: &urls };
     listing::write(&tested, args.full, out)?;
     out.write_all(answers::full(&tested, args.full).as_bytes())?;
     Ok(left_out)
@@ -341,7 +341,7 @@ struct File<'t> {
     asked: &'static Dialect,
     /// The uses of `--usage`.
     uses: Option<Uses>,
-    given: Given,
+    given: VerdictTally,
 }
 
 impl File<'_> {
@@ -365,7 +365,7 @@ impl File<'_> {
 }
 
 /// The questions and answers under one dialect, to be shown together.
-struct Tested<'t> {
+struct DialectResults<'t> {
     name: &'t Place,
     column: &'t Column<'t>,
     urls: &'t [Vec<u8>],
@@ -373,7 +373,7 @@ struct Tested<'t> {
     answers: Vec<Answer>,
 }
 
-impl Tested<'_> {
+impl DialectResults<'_> {
     /// Returns each question's URL and agent, in answer order.
     fn questions(&self) -> impl Iterator<Item = (&[u8], &Resolved)> {
         questions(self.urls, &self.column.agents)
@@ -396,9 +396,9 @@ struct Column<'b> {
     naming: Vec<Naming>,
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
-    asked: Option<Asked<'b>>,
+    asked: Option<UsageQuestions<'b>>,
     lower_case: Option<LowerCase>,
-    given: &'b Given,
+    given: &'b VerdictTally,
 }
 
 /// The user-agent lines that assign groups to an agent.
@@ -424,7 +424,7 @@ struct Answer {
     /// Remarks on the URL.
     remarks: Vec<String>,
     /// The website's preferences for the uses of `--usage`.
-    stated: Option<Stated>,
+    stated: Option<StatedPreferences>,
 }
 
 impl Answer {
@@ -469,7 +469,7 @@ impl<'b> Column<'b> {
         let fail = |error: FormatError| damaged(name, &error);
         let capture = Capture { status: fetch.status, ..Capture::default() };
         let bytes = compile_capture(name, body, dialect, fetch.profile, &capture)?;
-        let asked = file.uses.as_ref().map(|uses| Asked::new(uses, file.args, bytes.clone())).transpose()?;
+        let asked = file.uses.as_ref().map(|uses| UsageQuestions::new(uses, file.args, bytes.clone())).transpose()?;
         let set = Set::from_bytes(bytes).map_err(fail)?;
         let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
         let reading = ExplainedFile::new(body, dialect, arena);

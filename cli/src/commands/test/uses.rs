@@ -28,26 +28,26 @@ pub fn of(args: &Args) -> Result<Option<Uses>> {
 }
 
 /// The questions about usage under one dialect.
-pub struct Asked<'u> {
+pub struct UsageQuestions<'u> {
     uses: &'u Uses,
     sources: Sources,
     agents: Agents,
 }
 
 /// The website's preferences for a URL and an agent.
-pub struct Stated {
+pub struct StatedPreferences {
     names: Vec<String>,
     preferences: Vec<Preference>,
     /// The lines that state them. Empty if they do not apply.
     pub lines: Vec<u32>,
 }
 
-impl<'u> Asked<'u> {
+impl<'u> UsageQuestions<'u> {
     /// Looks up the agents in a set with one robots.txt.
     ///
     /// # Errors
     /// Returns an error if the set is damaged. The agents' names are known to be valid.
-    pub fn new(uses: &'u Uses, args: &Args, set: Vec<u8>) -> Result<Asked<'u>> {
+    pub fn new(uses: &'u Uses, args: &Args, set: Vec<u8>) -> Result<UsageQuestions<'u>> {
         let (path, specs) = (&args.robots, &args.agents);
         let failed = |error: &dyn std::fmt::Display| Failure::at(path, error.to_string());
         let set = Set::from_bytes(set).map_err(|error| failed(&error))?;
@@ -55,19 +55,23 @@ impl<'u> Asked<'u> {
         for spec in specs {
             crawlers.extend(set.crawlers_named(name_in(spec)).map_err(|error| failed(&error))?);
         }
-        Ok(Asked { uses, sources: args.uses.sources(), agents: set.agents(crawlers).map_err(|error| failed(&error))? })
+        Ok(UsageQuestions {
+            uses,
+            sources: args.uses.sources(),
+            agents: set.agents(crawlers).map_err(|error| failed(&error))?,
+        })
     }
 
     /// Returns the preferences for a path as written in a URL.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    pub fn of(&self, agent: usize, path: &[u8]) -> std::result::Result<Stated, reptile::Error> {
+    pub fn of(&self, agent: usize, path: &[u8]) -> std::result::Result<StatedPreferences, reptile::Error> {
         let url = [ORIGIN, path].concat();
         let names = self.uses.names().map(str::to_owned).collect();
         let Some(agent) = self.agents.iter().nth(agent) else {
             let preferences = vec![Preference::Unknown; self.uses.len()];
-            return Ok(Stated { names, preferences, lines: Vec::new() });
+            return Ok(StatedPreferences { names, preferences, lines: Vec::new() });
         };
         let preferences = agent.usage(&url, self.uses)?.preferences;
         let applies = !preferences.contains(&Preference::NotApplicable);
@@ -76,11 +80,15 @@ impl<'u> Asked<'u> {
             DirectiveKind::ContentSignal => self.sources != Sources::Usage,
             _ => self.sources != Sources::Signals,
         };
-        Ok(Stated { names, preferences, lines: lines.iter().filter(is_read).map(|line| line.line).collect() })
+        Ok(StatedPreferences {
+            names,
+            preferences,
+            lines: lines.iter().filter(is_read).map(|line| line.line).collect(),
+        })
     }
 }
 
-impl Stated {
+impl StatedPreferences {
     /// Returns each use with its preference.
     pub fn preferences(&self) -> impl Iterator<Item = (&str, Preference)> {
         self.names.iter().map(String::as_str).zip(self.preferences.iter().copied())

@@ -6,10 +6,10 @@
 //!
 //! use arrow_array::{ArrayRef, StringArray};
 //! use reptile::{Dialect, Robots};
-//! use reptile_columns::{Column, Source, arrow::ArrayDecider};
+//! use reptile_columns::{Column, SetOrRobots, arrow::ArrayDecider};
 //!
 //! let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
-//! let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+//! let agents = SetOrRobots::Robots(robots).agents(&["GPTBot"], false)?;
 //! let urls: ArrayRef = Arc::new(StringArray::from(vec!["https://example.com/private/notes"]));
 //! let verdicts = ArrayDecider::new(agents, &[Column::Verdict, Column::Line])?.decide(&urls)?;
 //! assert_eq!(verdicts.schema().field(1).name(), "GPTBot:line");
@@ -36,7 +36,7 @@ use crate::arrays;
 use crate::by_row::{NamedRow, Times};
 use crate::column::{Column, Layout};
 use crate::data::{ColumnData, columns_of};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, RowReasons};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
 use crate::usage::UsageColumns;
@@ -100,10 +100,10 @@ impl ArrayDecider {
     ///
     /// use arrow_array::{ArrayRef, StringArray, cast::AsArray};
     /// use reptile::{Dialect, Robots};
-    /// use reptile_columns::{Source, UsageOptions, arrow::ArrayDecider};
+    /// use reptile_columns::{SetOrRobots, UsageOptions, arrow::ArrayDecider};
     ///
     /// let robots = Robots::parse("user-agent: *\ncontent-usage: train-ai=n\n", Dialect::google())?;
-    /// let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+    /// let agents = SetOrRobots::Robots(robots).agents(&["GPTBot"], false)?;
     /// let options = UsageOptions { uses: vec!["train-ai".into()], ..UsageOptions::default() };
     /// let urls: ArrayRef = Arc::new(StringArray::from(vec![Some("https://example.com/"), None]));
     /// let found = ArrayDecider::with_usage(agents, &[], options.columns()?.as_ref())?.decide(&urls)?;
@@ -257,7 +257,7 @@ impl ArrayDecider {
             let mut explained = ExplainedRow::default();
             for row in &rows {
                 self.decider.explain_row(row, None, &mut explained)?;
-                let (verdicts, why) = (&explained.verdicts[..], Why::Explained(&explained.explained));
+                let (verdicts, why) = (&explained.verdicts[..], RowReasons::Explained(&explained.explained));
                 let decided = DecidedRow { url: row.url, verdicts, crawler: None, why };
                 for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
                     self.decider.write_cell(cell, &decided, &mut column.cells());

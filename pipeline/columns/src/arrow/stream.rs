@@ -24,10 +24,10 @@ pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
 /// use arrow_schema::{ArrowError, DataType, Field};
 /// use reptile::{Dialect, Robots};
 /// use reptile_columns::arrow::{ArrayDecider, VerdictStream};
-/// use reptile_columns::{Column, Source};
+/// use reptile_columns::{Column, SetOrRobots};
 ///
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
-/// let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+/// let agents = SetOrRobots::Robots(robots).agents(&["GPTBot"], false)?;
 /// let decider = ArrayDecider::new(agents, &[Column::Verdict])?;
 /// let urls: ArrayRef = Arc::new(StringArray::from(vec!["https://example.com/private/notes"]));
 /// let arrays: Vec<Result<ArrayRef, ArrowError>> = vec![Ok(urls)];

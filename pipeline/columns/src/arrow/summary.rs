@@ -9,7 +9,7 @@ use reptile::urls::split;
 use reptile::{Agents, Origin};
 
 use super::{arrays, in_pool};
-use crate::data::{CellSink, ColumnData, Kind, SUMMARY_COLUMNS};
+use crate::data::{CellSink, ColumnData, ColumnType, SUMMARY_COLUMNS};
 use crate::error::Error;
 
 /// Maximum number of origins in a batch, which has a row for each origin and crawler.
@@ -76,7 +76,7 @@ pub fn summarize<O: AsRef<str>>(
 /// ```
 #[must_use]
 pub fn summary_schema() -> Schema {
-    let columns = std::iter::once(("url", Kind::Text)).chain(SUMMARY_COLUMNS);
+    let columns = std::iter::once(("url", ColumnType::Text)).chain(SUMMARY_COLUMNS);
     Schema::new(columns.map(|(name, kind)| arrays::field(name, &kind)).collect::<Vec<Field>>())
 }
 
@@ -105,7 +105,7 @@ impl Batches {
         let summaries = in_pool(|| summarizer.summarize(&origins))?;
         let mut summaries = summaries.chunks_exact(self.names.len().max(1));
         let invalid = vec![Summary::invalid(); self.names.len()];
-        let mut urls = ColumnData::new(Kind::Text);
+        let mut urls = ColumnData::new(ColumnType::Text);
         let mut columns = SUMMARY_COLUMNS.map(|(_, kind)| ColumnData::new(kind));
         for name in names {
             let (key, of_origin) = match name {

@@ -18,7 +18,7 @@ use arrow_select::filter::filter_record_batch;
 use reptile_records::batches::kept::KeptRows;
 
 use crate::arrays::{array, field, mask_names};
-use crate::data::{ColumnData, Kind};
+use crate::data::{ColumnData, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::kept::check_names;
 
@@ -47,7 +47,8 @@ pub enum ColumnFormat {
 ///
 /// ```
 /// use reptile::{Dialect, Robots};
-/// use reptile_columns::{Column, ColumnFormat, ColumnWriter, Decider, Format, Layout, Rows, TableDecider, columns_of};
+/// use reptile_columns::{AnswerFormat, AnswerRows, Column, ColumnFormat, ColumnWriter, Decider, Layout, TableDecider};
+/// use reptile_columns::columns_of;
 /// use reptile_records::tables::{Table, source::Block};
 ///
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
@@ -55,10 +56,10 @@ pub enum ColumnFormat {
 /// let decider = Decider::new(agents, Layout::new(&[Column::Url, Column::Verdict])?)?;
 /// let columns = columns_of(decider.layout(), decider.crawlers());
 /// let mut file = ColumnWriter::new(Vec::new(), ColumnFormat::Parquet, columns);
-/// let decider = TableDecider::new(decider, Format::Parquet)?;
+/// let decider = TableDecider::new(decider, AnswerFormat::Parquet)?;
 /// let mut answers = decider.answers();
 /// decider.decide(&Table::list(), Block::Text(b"https://example.com/private/1\n"), &mut answers)?;
-/// if let Rows::Columns(columns) = &answers.rows {
+/// if let AnswerRows::Columns(columns) = &answers.rows {
 ///     file.push(columns)?;
 /// }
 /// file.finish()?;
@@ -87,7 +88,7 @@ pub struct ColumnWriter<W> {
 impl<W: Write> ColumnWriter<W> {
     /// Prepares a file with the named columns. Nothing is written yet.
     #[must_use]
-    pub fn new(output: W, format: ColumnFormat, columns: Vec<(String, Kind)>) -> ColumnWriter<W> {
+    pub fn new(output: W, format: ColumnFormat, columns: Vec<(String, ColumnType)>) -> ColumnWriter<W> {
         let metadata = mask_names(&columns).map(|(name, names)| KeyValue::new(name, names)).into_iter().collect();
         let (names, columns) = columns.into_iter().map(|(name, kind)| (name, ColumnData::new(kind))).unzip();
         let (encoder, text_bytes, kept, front, selected) = (None, 0, None, None, Vec::new());
@@ -222,7 +223,7 @@ impl<W: Write> ColumnWriter<W> {
         let kept = kept.unwrap_or_else(|| Arc::new(Schema::empty()));
         let parquet = self.kept.as_ref().and_then(KeptRows::parquet);
         check_names(&kept.fields().iter().map(|field| field.name()).collect::<Vec<_>>(), &self.names)?;
-        let decided: Vec<(&str, &Kind)> =
+        let decided: Vec<(&str, &ColumnType)> =
             self.names.iter().zip(&self.columns).map(|(name, column)| (name.as_str(), &column.kind)).collect();
         let mut metadata = match &parquet {
             Some(parquet) => parquet.metadata(&self.names.iter().map(String::as_str).collect::<Vec<_>>()),
@@ -338,8 +339,8 @@ mod tests {
 
     /// Writes texts of one size in chunks, and returns the row counts of each record batch or row group.
     fn parts(format: ColumnFormat, texts: usize, len: usize, chunk: usize) -> Vec<usize> {
-        let mut file = ColumnWriter::new(Vec::new(), format, vec![("text".into(), Kind::Text)]);
-        let mut column = ColumnData::new(Kind::Text);
+        let mut file = ColumnWriter::new(Vec::new(), format, vec![("text".into(), ColumnType::Text)]);
+        let mut column = ColumnData::new(ColumnType::Text);
         for text in 1..=texts {
             column.cells().text(&vec![b'x'; len]);
             if text % chunk == 0 || text == texts {
@@ -384,8 +385,8 @@ mod tests {
 
     #[test]
     fn other_columns_are_an_error() {
-        let mut file = ColumnWriter::new(Vec::new(), ColumnFormat::Parquet, vec![("text".into(), Kind::Text)]);
-        for columns in [vec![], vec![ColumnData::new(Kind::Word)], vec![ColumnData::new(Kind::Text); 2]] {
+        let mut file = ColumnWriter::new(Vec::new(), ColumnFormat::Parquet, vec![("text".into(), ColumnType::Text)]);
+        for columns in [vec![], vec![ColumnData::new(ColumnType::Word)], vec![ColumnData::new(ColumnType::Text); 2]] {
             assert_eq!(file.push(&columns).unwrap_err().kind(), ErrorKind::Column);
         }
         assert!(file.push_selected(&[true]).is_err());

@@ -22,7 +22,7 @@ use reptile_records::batches::kept::ParquetFields;
 
 use super::encoder::{Encoded, Encoder};
 use crate::arrays::field;
-use crate::data::Kind;
+use crate::data::ColumnType;
 
 /// Maximum number of rows per row group: similar to DuckDB's, and enough to make dictionaries worthwhile.
 pub const MAX_GROUP_ROWS: usize = 1 << 18;
@@ -54,7 +54,7 @@ impl RowGroups {
     pub fn new(
         kept: &Schema,
         parquet: Option<&ParquetFields>,
-        decided: &[(&str, &Kind)],
+        decided: &[(&str, &ColumnType)],
         metadata: Vec<KeyValue>,
     ) -> Encoded<RowGroups> {
         let decided_fields: Vec<Field> = decided.iter().map(|(name, kind)| written(name, kind)).collect();
@@ -72,7 +72,7 @@ impl RowGroups {
                 properties = properties.set_column_dictionary_enabled(column.path().clone(), has_dictionary);
             }
         }
-        for (name, _) in decided.iter().filter(|(_, kind)| **kind == Kind::Text) {
+        for (name, _) in decided.iter().filter(|(_, kind)| **kind == ColumnType::Text) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
         }
         let types = kept_types.into_iter().chain(types(&Schema::new(decided_fields.clone()))?).collect();
@@ -158,11 +158,11 @@ fn text_bytes(column: &dyn Array) -> usize {
 }
 
 /// Returns a decided column's field: a count is never null, and neither are the names in a list.
-fn written(name: &str, kind: &Kind) -> Field {
+fn written(name: &str, kind: &ColumnType) -> Field {
     let field = field(name, kind);
     match kind {
-        Kind::Count => field.with_nullable(false),
-        Kind::Names(_) => {
+        ColumnType::Count => field.with_nullable(false),
+        ColumnType::Names(_) => {
             field.with_data_type(DataType::LargeList(Arc::new(Field::new("element", DataType::LargeUtf8, false))))
         }
         _ => field,
@@ -211,18 +211,18 @@ mod tests {
     fn each_kind_has_its_type() {
         let names = || vec!["a".to_owned()];
         let kinds = [
-            (Kind::Text, "OPTIONAL BYTE_ARRAY c (STRING);"),
-            (Kind::Word, "OPTIONAL BYTE_ARRAY c (STRING);"),
-            (Kind::Verdict, "OPTIONAL BYTE_ARRAY c (STRING);"),
-            (Kind::Group, "OPTIONAL BYTE_ARRAY c (STRING);"),
-            (Kind::Number, "OPTIONAL INT32 c (INTEGER(32,false));"),
-            (Kind::Count, "REQUIRED INT32 c (INTEGER(32,false));"),
-            (Kind::Id, "OPTIONAL INT32 c (INTEGER(32,false));"),
-            (Kind::Long, "OPTIONAL INT64 c (INTEGER(64,false));"),
-            (Kind::Mask(names()), "OPTIONAL INT64 c (INTEGER(64,false));"),
-            (Kind::Time, "OPTIONAL INT64 c (TIMESTAMP(MILLIS,true));"),
+            (ColumnType::Text, "OPTIONAL BYTE_ARRAY c (STRING);"),
+            (ColumnType::Word, "OPTIONAL BYTE_ARRAY c (STRING);"),
+            (ColumnType::Verdict, "OPTIONAL BYTE_ARRAY c (STRING);"),
+            (ColumnType::Group, "OPTIONAL BYTE_ARRAY c (STRING);"),
+            (ColumnType::Number, "OPTIONAL INT32 c (INTEGER(32,false));"),
+            (ColumnType::Count, "REQUIRED INT32 c (INTEGER(32,false));"),
+            (ColumnType::Id, "OPTIONAL INT32 c (INTEGER(32,false));"),
+            (ColumnType::Long, "OPTIONAL INT64 c (INTEGER(64,false));"),
+            (ColumnType::Mask(names()), "OPTIONAL INT64 c (INTEGER(64,false));"),
+            (ColumnType::Time, "OPTIONAL INT64 c (TIMESTAMP(MILLIS,true));"),
             (
-                Kind::Names(names()),
+                ColumnType::Names(names()),
                 "OPTIONAL group c (LIST) { REPEATED group list { REQUIRED BYTE_ARRAY element (STRING); } }",
             ),
         ];

@@ -3,9 +3,9 @@
 use reptile_records::lines::MAX_LINE_BYTES;
 use reptile_records::tables::{Fault, Row};
 
-use crate::by_row::Counted;
+use crate::by_row::CrawlerCounts;
 use crate::text::line::Line;
-use crate::text::rows::Rows;
+use crate::text::rows::AnswerRows;
 use crate::text::tops::Tops;
 
 /// Each agent's verdict counts, in the verdicts' numeric order. The combined verdict's counts come last, if requested.
@@ -15,7 +15,7 @@ pub type Tally = Vec<[u64; 4]>;
 #[derive(Default)]
 pub struct Answers {
     /// The output rows.
-    pub rows: Rows,
+    pub rows: AnswerRows,
     /// Number of output rows.
     pub lines: u64,
     /// The verdict counts.
@@ -31,7 +31,7 @@ pub struct Answers {
     /// The invalid rows, if requested.
     pub rejected: Rejected,
     /// The verdict counts for each crawler that rows name.
-    pub crawlers: Vec<Counted>,
+    pub crawlers: Vec<CrawlerCounts>,
     /// Number of rows that name no crawler, if rows name crawlers.
     pub unnamed: u64,
 }
@@ -93,7 +93,7 @@ impl Answers {
     /// Creates answers that consist of a header line.
     #[must_use]
     pub fn of_header(header: &[u8]) -> Answers {
-        Answers { rows: Rows::of_text(header), ..Answers::default() }
+        Answers { rows: AnswerRows::of_text(header), ..Answers::default() }
     }
 
     /// Empties the buffers and resets the counts for `agents` agents.

@@ -4,18 +4,18 @@ use reptile::Verdict;
 use reptile::capture::Time;
 
 use super::answers::Tally;
-use super::format::{Format, TextCell};
+use super::format::{AnswerFormat, TextCell};
 use super::line::Line;
 use super::pieces::{Fixed, Text};
 use crate::column::{Cell, Column, VERDICTS, over_all};
-use crate::decide::{DecidedRow, Decider, Why};
+use crate::decide::{DecidedRow, Decider, RowReasons};
 
 /// Facts for cells that are the same in every row with the same verdict.
-const NO_TIME: Why<'_> = Why::Verdict { fetched_at: None, preferences: &[] };
+const NO_TIME: RowReasons<'_> = RowReasons::Verdict { fetched_at: None, preferences: &[] };
 
 /// The text around cells, and prepared cells.
 pub(crate) struct CellTexts {
-    format: Format,
+    format: AnswerFormat,
     /// The text before each cell.
     pub(crate) leads: Vec<Vec<u8>>,
     /// The text after the last cell: the row's end, or the separator before the input row.
@@ -40,10 +40,10 @@ pub(crate) struct CellTexts {
 
 impl CellTexts {
     /// Prepares the cells of a decider's rows.
-    pub(crate) fn new(decider: &Decider, format: Format, has_row: bool, words: [String; 4]) -> CellTexts {
+    pub(crate) fn new(decider: &Decider, format: AnswerFormat, has_row: bool, words: [String; 4]) -> CellTexts {
         let layout = decider.layout();
         let end = match (has_row, format) {
-            (true, Format::Jsonl) => Vec::new(),
+            (true, AnswerFormat::Jsonl) => Vec::new(),
             (true, _) => vec![format.separator()],
             (false, _) => format.row_end().to_vec(),
         };
@@ -137,7 +137,7 @@ impl CellTexts {
             return;
         }
         buffer.clear();
-        let row = DecidedRow { url: b"", verdicts, crawler, why: Why::Verdict { fetched_at, preferences: &[] } };
+        let row = DecidedRow { url: b"", verdicts, crawler, why: RowReasons::Verdict { fetched_at, preferences: &[] } };
         let leads = self.leads.iter().skip(usize::from(self.has_url));
         for (&column, lead) in layout.once.iter().zip(leads) {
             buffer.extend_from_slice(lead);

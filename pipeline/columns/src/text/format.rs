@@ -14,7 +14,7 @@ const BETWEEN: &str = ";";
 
 /// An output format for answers. See [`TableDecider`](crate::TableDecider) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum AnswerFormat {
     /// Tabs between the cells.
     #[default]
     Tsv,
@@ -32,29 +32,29 @@ pub enum Format {
     ArrowStream,
 }
 
-impl Format {
+impl AnswerFormat {
     /// Returns whether rows are written as columns, and not as text.
     #[must_use]
     pub fn is_columnar(self) -> bool {
-        matches!(self, Format::Parquet | Format::Arrow | Format::ArrowStream)
+        matches!(self, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::ArrowStream)
     }
 
     /// Returns the format for adding columns to a table.
     #[must_use]
-    pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
+    pub fn of_table(format: tables::Format, delimiter: u8) -> AnswerFormat {
         match format {
-            tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
+            tables::Format::Csv if delimiter != b',' => AnswerFormat::Delimited(delimiter),
             tables::Format::List
             | tables::Format::Tsv
             | tables::Format::Cdx
             | tables::Format::Cdxj
             | tables::Format::Log
             | tables::Format::W3cLog
-            | tables::Format::Archive => Format::Tsv,
-            tables::Format::Parquet => Format::Parquet,
-            tables::Format::Arrow => Format::Arrow,
-            tables::Format::Csv => Format::Csv,
-            tables::Format::Jsonl | tables::Format::JsonLog => Format::Jsonl,
+            | tables::Format::Archive => AnswerFormat::Tsv,
+            tables::Format::Parquet => AnswerFormat::Parquet,
+            tables::Format::Arrow => AnswerFormat::Arrow,
+            tables::Format::Csv => AnswerFormat::Csv,
+            tables::Format::Jsonl | tables::Format::JsonLog => AnswerFormat::Jsonl,
         }
     }
 
@@ -62,12 +62,12 @@ impl Format {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Format::Tsv => "tsv",
-            Format::Csv | Format::Delimited(_) => "csv",
-            Format::Jsonl => "jsonl",
-            Format::Parquet => "parquet",
-            Format::Arrow => "arrow",
-            Format::ArrowStream => "arrow-stream",
+            AnswerFormat::Tsv => "tsv",
+            AnswerFormat::Csv | AnswerFormat::Delimited(_) => "csv",
+            AnswerFormat::Jsonl => "jsonl",
+            AnswerFormat::Parquet => "parquet",
+            AnswerFormat::Arrow => "arrow",
+            AnswerFormat::ArrowStream => "arrow-stream",
         }
     }
 
@@ -76,7 +76,7 @@ impl Format {
     /// # Errors
     /// Returns an error if a text format would list a name that contains `;`, or that is `unknown` or `invalid`.
     pub fn check(self, layout: &Layout, crawlers: &Crawlers) -> Result<(), Error> {
-        let is_text = matches!(self, Format::Tsv | Format::Csv | Format::Delimited(_));
+        let is_text = matches!(self, AnswerFormat::Tsv | AnswerFormat::Csv | AnswerFormat::Delimited(_));
         let is_unclear = |name: &&String| {
             name.contains(BETWEEN)
                 || [Verdict::Unknown, Verdict::Invalid].iter().any(|verdict| name.eq_ignore_ascii_case(verdict.name()))
@@ -94,9 +94,13 @@ impl Format {
     /// Returns the byte between two cells.
     pub(crate) fn separator(self) -> u8 {
         match self {
-            Format::Tsv => b'\t',
-            Format::Delimited(delimiter) => delimiter,
-            Format::Csv | Format::Jsonl | Format::Parquet | Format::Arrow | Format::ArrowStream => b',',
+            AnswerFormat::Tsv => b'\t',
+            AnswerFormat::Delimited(delimiter) => delimiter,
+            AnswerFormat::Csv
+            | AnswerFormat::Jsonl
+            | AnswerFormat::Parquet
+            | AnswerFormat::Arrow
+            | AnswerFormat::ArrowStream => b',',
         }
     }
 
@@ -104,7 +108,7 @@ impl Format {
     pub(crate) fn leads(self, names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
         let lead = |(at, name): (usize, &_)| {
             let mut lead = Vec::new();
-            if self == Format::Jsonl {
+            if self == AnswerFormat::Jsonl {
                 lead.push(if at == 0 { b'{' } else { b',' });
                 self.push(AsRef::<str>::as_ref(name).as_bytes(), &mut lead);
                 lead.push(b':');
@@ -118,7 +122,7 @@ impl Format {
 
     /// Returns the text after a row's last cell.
     pub(crate) fn row_end(self) -> &'static [u8] {
-        if self == Format::Jsonl { b"}\n" } else { b"\n" }
+        if self == AnswerFormat::Jsonl { b"}\n" } else { b"\n" }
     }
 
     /// Returns the header line, without a line end, for these column names.
@@ -137,14 +141,16 @@ impl Format {
     pub(crate) fn push(self, cell: &[u8], text: &mut Vec<u8>) {
         let cell = url_column(cell);
         match self {
-            Format::Csv | Format::Delimited(_) if memchr::memchr2(b'"', self.separator(), &cell).is_some() => {
+            AnswerFormat::Csv | AnswerFormat::Delimited(_)
+                if memchr::memchr2(b'"', self.separator(), &cell).is_some() =>
+            {
                 text.push(b'"');
                 for &byte in &*cell {
                     text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
                 }
                 text.push(b'"');
             }
-            Format::Jsonl => push_json(&cell, text),
+            AnswerFormat::Jsonl => push_json(&cell, text),
             _ => text.extend_from_slice(&cell),
         }
     }
@@ -154,7 +160,9 @@ impl Format {
     pub(crate) fn push_part(self, part: &[u8], text: &mut Vec<u8>) {
         for byte in opaque_column(part) {
             match byte {
-                b'"' | b',' | b'\\' if self != Format::Tsv => text.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+                b'"' | b',' | b'\\' if self != AnswerFormat::Tsv => {
+                    text.extend_from_slice(format!("%{byte:02X}").as_bytes())
+                }
                 _ => text.push(byte),
             }
         }
@@ -162,7 +170,7 @@ impl Format {
 
     /// Appends an empty cell to a column that does not contain text.
     fn push_nothing(self, text: &mut Vec<u8>) {
-        if self == Format::Jsonl {
+        if self == AnswerFormat::Jsonl {
             text.extend_from_slice(b"null");
         }
     }
@@ -192,7 +200,7 @@ pub(crate) fn verdict_words() -> [String; 4] {
 
 /// A cell in a text row.
 pub(crate) struct TextCell<'t> {
-    pub(crate) format: Format,
+    pub(crate) format: AnswerFormat,
     /// The verdicts as displayed, in numeric order.
     pub(crate) words: &'t [String; 4],
     pub(crate) text: &'t mut Vec<u8>,
@@ -204,7 +212,7 @@ impl CellSink for TextCell<'_> {
     }
 
     fn verdict(&mut self, verdict: Verdict) {
-        let quote: &[u8] = if self.format == Format::Jsonl { b"\"" } else { b"" };
+        let quote: &[u8] = if self.format == AnswerFormat::Jsonl { b"\"" } else { b"" };
         let word = self.words[verdict as usize].as_bytes();
         [quote, word, quote].iter().for_each(|part| self.text.extend_from_slice(part));
     }
@@ -228,9 +236,9 @@ impl CellSink for TextCell<'_> {
         match (time, self.format) {
             (None, _) => self.format.push_nothing(self.text),
             // The delimiter may occur in a time.
-            (Some(time), Format::Delimited(_)) => self.text(show_time(time).as_bytes()),
+            (Some(time), AnswerFormat::Delimited(_)) => self.text(show_time(time).as_bytes()),
             (Some(time), format) => {
-                let quote: &[u8] = if format == Format::Jsonl { b"\"" } else { b"" };
+                let quote: &[u8] = if format == AnswerFormat::Jsonl { b"\"" } else { b"" };
                 self.text.extend_from_slice(quote);
                 push_time(time, self.text);
                 self.text.extend_from_slice(quote);
@@ -241,12 +249,12 @@ impl CellSink for TextCell<'_> {
     fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
         let places = match (places, self.format) {
             (Ok(places), _) => places,
-            (Err(_), Format::Jsonl) => return self.format.push_nothing(self.text),
+            (Err(_), AnswerFormat::Jsonl) => return self.format.push_nothing(self.text),
             // An empty cell would be an empty list.
             (Err(verdict), _) => return self.text(verdict.name().as_bytes()),
         };
         let listed = places.filter_map(|at| names.get(at)).enumerate();
-        if self.format == Format::Jsonl {
+        if self.format == AnswerFormat::Jsonl {
             self.text.push(b'[');
             for (place, name) in listed {
                 if place > 0 {
@@ -284,9 +292,9 @@ mod tests {
         let (refused, mask) = (Layout::new(&[Column::Refused]).unwrap(), Layout::new(&[Column::Mask]).unwrap());
         for name in ["a;b", "Unknown", "invalid"] {
             let names = Crawlers::Named(vec![name.to_owned()]);
-            assert!(Format::Csv.check(&refused, &names).is_err(), "{name}");
-            assert!(Format::Jsonl.check(&refused, &names).is_ok(), "{name}");
-            assert!(Format::Csv.check(&mask, &names).is_ok(), "{name}");
+            assert!(AnswerFormat::Csv.check(&refused, &names).is_err(), "{name}");
+            assert!(AnswerFormat::Jsonl.check(&refused, &names).is_ok(), "{name}");
+            assert!(AnswerFormat::Csv.check(&mask, &names).is_ok(), "{name}");
         }
     }
 }

@@ -6,11 +6,11 @@ use reptile::Verdict;
 use reptile_records::tables::{self, Fault, Table};
 use reptile_records::text::opaque_column;
 
-use super::format::{Format, safe_cells};
-use super::rows::Rows;
+use super::format::{AnswerFormat, safe_cells};
+use super::rows::AnswerRows;
 use super::{Answers, TableDecider, push_row};
 use crate::column::Cell;
-use crate::decide::{DecidedRow, ExplainedOrReason, Why};
+use crate::decide::{DecidedRow, ExplainedOrReason, RowReasons};
 
 /// The reason for a row that is not a URL, as [`reptile::Reason::NoUrl`] shows it.
 const NO_URL: &str = "no URL";
@@ -47,10 +47,10 @@ impl TableDecider {
         }
         let all = 0..self.decider.order().len();
         let rows = match &mut answers.rows {
-            Rows::Text(rows) => rows,
+            AnswerRows::Text(rows) => rows,
             // Only text has overlong lines.
-            Rows::Selected(_) => return,
-            Rows::Columns(columns) => {
+            AnswerRows::Selected(_) => return,
+            AnswerRows::Columns(columns) => {
                 // A text's length comes first in Parquet and Arrow. No URL is that long, so the URL is null.
                 if part.is_last {
                     self.with_invalid(|row| {
@@ -73,7 +73,7 @@ impl TableDecider {
         // The URL's cell is written as its parts arrive.
         let url = self.decider.order().iter().position(|&cell| cell == Cell::Url);
         if let Some(url) = url {
-            let quote: &[u8] = if self.format == Format::Jsonl { b"\"" } else { b"" };
+            let quote: &[u8] = if self.format == AnswerFormat::Jsonl { b"\"" } else { b"" };
             if part.is_first {
                 self.push_invalid(0..url, &mut buffer);
                 buffer.extend_from_slice(&[&self.texts.leads[url], quote].concat());
@@ -107,12 +107,12 @@ impl TableDecider {
         let verdicts = vec![Verdict::Invalid; crawlers];
         let explained: Vec<ExplainedOrReason> = (0..crawlers).map(|_| Err(NO_URL)).collect();
         let crawler = self.decider.is_by_row().then_some("");
-        write(&DecidedRow { url: b"", verdicts: &verdicts, crawler, why: Why::Explained(&explained) });
+        write(&DecidedRow { url: b"", verdicts: &verdicts, crawler, why: RowReasons::Explained(&explained) });
     }
 
     /// Appends part of an input row. Unreadable JSON rows are omitted.
     fn push_part(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
-        let is_json = self.format == Format::Jsonl;
+        let is_json = self.format == AnswerFormat::Jsonl;
         if is_json && part.is_first {
             push_row(self.format, b"", false, buffer);
         } else if !is_json {

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 
 use crate::by_row::{Session, Times};
 use crate::column::{Column, over_all};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, RowReasons};
 use crate::error::ErrorKind;
 use crate::scope::Scope;
 use cells::CellTexts;
@@ -34,10 +34,10 @@ use format::safe_cells;
 use line::{Cells, Line, time_of, trimmed_parts};
 
 pub use answers::{Answers, Faults, MAX_NAMED_FAULTS, Rejected, Tally};
-pub use format::Format;
+pub use format::AnswerFormat;
 pub use long::LongPart;
 pub use pieces::Text;
-pub use rows::{RowCells, RowFormat, Rows};
+pub use rows::{AnswerRows, RowCells, RowFormat};
 pub use tops::{MAX_COUNTED_KEYS, MAX_KEY_BYTES, Top, Tops};
 
 /// Number of split URLs decided at once. Each takes about a hundred bytes, so all of them fit into the smallest cache.
@@ -47,22 +47,22 @@ const PARTS_AT_ONCE: usize = 128;
 ///
 /// ```
 /// use reptile::{Dialect, Robots};
-/// use reptile_columns::{Answers, Column, Decider, Format, Layout, Rows, TableDecider};
+/// use reptile_columns::{AnswerFormat, AnswerRows, Answers, Column, Decider, Layout, TableDecider};
 /// use reptile_records::tables::{Table, source::Block};
 ///
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
 /// let agents = robots.agents(["GPTBot"])?;
 /// let decider = Decider::new(agents, Layout::new(&[Column::Url, Column::Verdict, Column::Line])?)?;
-/// let decider = TableDecider::new(decider, Format::Csv)?;
+/// let decider = TableDecider::new(decider, AnswerFormat::Csv)?;
 /// let mut answers = Answers::default();
 /// decider.decide(&Table::list(), Block::Text(b"https://example.com/private/1\n"), &mut answers)?;
-/// let Rows::Text(text) = answers.rows else { return Ok(()) };
+/// let AnswerRows::Text(text) = answers.rows else { return Ok(()) };
 /// assert_eq!(text.as_bytes(), b"https://example.com/private/1,disallow,2\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct TableDecider {
     decider: Decider,
-    format: Format,
+    format: AnswerFormat,
     /// Whether the input row follows the cells.
     has_row: bool,
     /// Whether invalid rows are kept.
@@ -82,8 +82,8 @@ impl TableDecider {
     /// Creates a decider that writes rows in a format.
     ///
     /// # Errors
-    /// Returns the errors of [`Format::check`].
-    pub fn new(decider: Decider, format: Format) -> Result<TableDecider, crate::Error> {
+    /// Returns the errors of [`AnswerFormat::check`].
+    pub fn new(decider: Decider, format: AnswerFormat) -> Result<TableDecider, crate::Error> {
         format.check(decider.layout(), decider.crawlers())?;
         let texts = CellTexts::new(&decider, format, false, format::verdict_words());
         Ok(TableDecider {
@@ -124,7 +124,7 @@ impl TableDecider {
     ///
     /// # Errors
     /// Returns an error if a Parquet or Arrow output would have columns in addition to the input's, because
-    /// [`Rows::Selected`] selects only input rows.
+    /// [`AnswerRows::Selected`] selects only input rows.
     pub fn only(self, only: Option<Verdict>) -> Result<TableDecider, crate::Error> {
         if only.is_some() && self.format.is_columnar() && !self.decider.layout().has_no_columns() {
             let message = "the rows of one verdict are kept without other columns";
@@ -185,9 +185,9 @@ impl TableDecider {
     #[must_use]
     pub fn answers(&self) -> Answers {
         let rows = match self.format {
-            format if format.is_columnar() && self.only.is_some() => Rows::Selected(Vec::new()),
-            format if format.is_columnar() => Rows::Columns(self.decider.columns()),
-            _ => Rows::default(),
+            format if format.is_columnar() && self.only.is_some() => AnswerRows::Selected(Vec::new()),
+            format if format.is_columnar() => AnswerRows::Columns(self.decider.columns()),
+            _ => AnswerRows::default(),
         };
         Answers { rows, ..Answers::default() }
     }
@@ -266,9 +266,9 @@ impl TableDecider {
     fn prepare(&self, answers: &mut Answers) {
         answers.clear(self.tallies());
         let is_fitting = match &answers.rows {
-            Rows::Text(_) => !self.format.is_columnar(),
-            Rows::Columns(_) => self.format.is_columnar() && self.only.is_none(),
-            Rows::Selected(_) => self.format.is_columnar() && self.only.is_some(),
+            AnswerRows::Text(_) => !self.format.is_columnar(),
+            AnswerRows::Columns(_) => self.format.is_columnar() && self.only.is_none(),
+            AnswerRows::Selected(_) => self.format.is_columnar() && self.only.is_some(),
         };
         if !is_fitting {
             answers.rows = self.answers().rows;
@@ -312,9 +312,9 @@ impl TableDecider {
         }
         let mut buffer = Vec::new();
         let is_usual = self.texts.is_usual;
-        let is_plain = is_plain && self.format == Format::Tsv;
+        let is_plain = is_plain && self.format == AnswerFormat::Tsv;
         self.decide_each(rows, session, answers, |batch, rows, tally| match (rows, self.only) {
-            (Rows::Text(text), Some(only)) => {
+            (AnswerRows::Text(text), Some(only)) => {
                 for (line, verdicts) in batch.rows() {
                     let all = over_all(verdicts);
                     count_row(verdicts, all, tally);
@@ -323,7 +323,7 @@ impl TableDecider {
                     }
                 }
             }
-            (Rows::Text(text), None) => {
+            (AnswerRows::Text(text), None) => {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     let crawler = batch.session.map(|session| session.name_of(place));
                     let time = batch.facts.fetched_at.get(place).copied().flatten();
@@ -345,14 +345,14 @@ impl TableDecider {
                     }
                 }
             }
-            (Rows::Selected(rows), only) => {
+            (AnswerRows::Selected(rows), only) => {
                 rows.extend(batch.rows().map(|(_, verdicts)| {
                     let all = over_all(verdicts);
                     count_row(verdicts, all, tally);
                     Some(layout.written[all as usize]) == only
                 }));
             }
-            (Rows::Columns(columns), _) => {
+            (AnswerRows::Columns(columns), _) => {
                 let Batch { lines, verdicts, facts, session } = *batch;
                 let (url, is_null) = (Line::url, Line::is_null);
                 self.decider.push_rows(lines, verdicts, facts, session, columns, url, is_null, safe_cells);
@@ -376,10 +376,10 @@ impl TableDecider {
             answers.stand_ins += u64::from(explained.has_stand_in());
             let verdicts = &explained.verdicts;
             let crawler = session.as_deref().map(|session| session.agents(place).0);
-            let why = Why::Explained(&explained.explained);
+            let why = RowReasons::Explained(&explained.explained);
             let decided = DecidedRow { url: row.url(), verdicts, crawler, why };
             match &mut answers.rows {
-                Rows::Text(text) => {
+                AnswerRows::Text(text) => {
                     buffer.clear();
                     self.texts.push_row(&self.decider, &decided, &mut buffer);
                     text.push(&buffer);
@@ -387,7 +387,7 @@ impl TableDecider {
                         self.push_input_row(&row, text, &mut buffer);
                     }
                 }
-                Rows::Columns(columns) => {
+                AnswerRows::Columns(columns) => {
                     for (&cell, column) in self.decider.order().iter().zip(columns) {
                         self.decider.write_cell(cell, &decided, &mut safe_cells(column));
                         if row.is_null() {
@@ -396,7 +396,7 @@ impl TableDecider {
                     }
                 }
                 // A selection has no explained columns.
-                Rows::Selected(_) => {}
+                AnswerRows::Selected(_) => {}
             }
             if self.counts_tops {
                 self.count(&row, verdicts, &mut answers.tops)?;
@@ -419,7 +419,7 @@ impl TableDecider {
     }
 
     /// Decides rows with split URLs, and writes their verdicts.
-    fn decide_parts(&self, block: urls::Block<'_>, answers: &mut Answers) -> Result<(), Error> {
+    fn decide_parts(&self, block: urls::BatchRows<'_>, answers: &mut Answers) -> Result<(), Error> {
         /// Placeholder for an invalid URL.
         const NOT_A_URL: UrlParts<'_> =
             UrlParts { scheme: b"", host: b"", port: None, path: b"", query: None, host_number: None };
@@ -452,13 +452,13 @@ impl TableDecider {
             agents.decide_split(&urls, hosts, verdicts)?;
             answers.lines += urls.len() as u64;
             match &mut answers.rows {
-                Rows::Text(text) => {
+                AnswerRows::Text(text) => {
                     let tally = &mut answers.tally;
                     verdicts.chunks_exact(width).for_each(|row| self.texts.push_verdicts(row, text, tally));
                 }
                 // A selection needs the combined verdicts, which are decided with joined URLs.
-                Rows::Selected(_) => {}
-                Rows::Columns(columns) => {
+                AnswerRows::Selected(_) => {}
+                AnswerRows::Columns(columns) => {
                     self.decider.push_rows(
                         &lines,
                         verdicts,
@@ -483,7 +483,7 @@ impl TableDecider {
         mut rows: impl Iterator<Item = Line<'b>>,
         mut session: Option<&mut Session<'_>>,
         answers: &mut Answers,
-        mut write: impl FnMut(&Batch<'_, 'b>, &mut Rows, &mut Tally),
+        mut write: impl FnMut(&Batch<'_, 'b>, &mut AnswerRows, &mut Tally),
     ) -> Result<(), Error> {
         let width = self.decider.agents().len();
         let mut batch: Vec<Line<'_>> = Vec::with_capacity(ROWS_AT_ONCE);
@@ -596,9 +596,9 @@ pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
 }
 
 /// Appends an input row after the cells.
-fn push_row(format: Format, row: &[u8], is_readable: bool, text: &mut Vec<u8>) {
+fn push_row(format: AnswerFormat, row: &[u8], is_readable: bool, text: &mut Vec<u8>) {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
-    if format != Format::Jsonl {
+    if format != AnswerFormat::Jsonl {
         text.extend_from_slice(row);
         text.push(b'\n');
         return;
@@ -636,13 +636,13 @@ mod tests {
             for columns in [&[Column::Verdict][..], &[Column::Verdict, Column::Line]] {
                 let agents = robots.agents(["GPTBot"]).unwrap();
                 let decider = Decider::new(agents, Layout::new(columns).unwrap()).unwrap();
-                let decider = TableDecider::new(decider, Format::Tsv).unwrap().keep_rejected(true);
+                let decider = TableDecider::new(decider, AnswerFormat::Tsv).unwrap().keep_rejected(true);
                 let source = Source::Text(Box::new(Cursor::new(text.as_bytes().to_vec())));
                 let (table, mut rows) = source.open_rows(&Opening::of(name)).unwrap();
                 let part = rows.next(Vec::new(), &|| true).unwrap().unwrap();
                 let mut answers = Answers::default();
                 decider.decide(&table, part.blocks()[0], &mut answers).unwrap();
-                let Rows::Text(found) = &answers.rows else { panic!("TSV is text") };
+                let AnswerRows::Text(found) = &answers.rows else { panic!("TSV is text") };
                 let found = std::str::from_utf8(found.as_bytes()).unwrap().lines();
                 let words = found.map(|line| line.split('\t').next().unwrap());
                 assert_eq!(words.collect::<Vec<_>>(), expected, "{text:?}");

@@ -1,14 +1,14 @@
-//! Answer rows before they are written: [`Rows`], as text or as columns. [`RowFormat`] fills them cell by cell.
+//! Answer rows before they are written: [`AnswerRows`], as text or as columns. [`RowFormat`] fills them cell by cell.
 
 use reptile::Verdict;
 
-use crate::data::{CellSink, ColumnData, Kind};
-use crate::text::format::{Format, TextCell, safe_cells, verdict_words};
+use crate::data::{CellSink, ColumnData, ColumnType};
+use crate::text::format::{AnswerFormat, TextCell, safe_cells, verdict_words};
 use crate::text::pieces::Text;
 
 /// Consecutive rows as text, columns or a selection of the input rows. See [`TableDecider`](crate::TableDecider) for an
 /// example.
-pub enum Rows {
+pub enum AnswerRows {
     /// Text.
     Text(Text),
     /// The columns of Parquet or Arrow.
@@ -17,37 +17,37 @@ pub enum Rows {
     Selected(Vec<bool>),
 }
 
-impl Default for Rows {
-    fn default() -> Rows {
-        Rows::Text(Text::default())
+impl Default for AnswerRows {
+    fn default() -> AnswerRows {
+        AnswerRows::Text(Text::default())
     }
 }
 
-impl Rows {
+impl AnswerRows {
     /// Returns rows with this text.
     #[must_use]
-    pub fn of_text(text: &[u8]) -> Rows {
+    pub fn of_text(text: &[u8]) -> AnswerRows {
         let mut rows = Text::default();
         rows.push(text);
-        Rows::Text(rows)
+        AnswerRows::Text(rows)
     }
 
     /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
-            Rows::Text(text) => text.as_bytes().is_empty(),
-            Rows::Columns(columns) => columns.iter().all(ColumnData::is_empty),
-            Rows::Selected(rows) => rows.is_empty(),
+            AnswerRows::Text(text) => text.as_bytes().is_empty(),
+            AnswerRows::Columns(columns) => columns.iter().all(ColumnData::is_empty),
+            AnswerRows::Selected(rows) => rows.is_empty(),
         }
     }
 
     /// Removes all rows, and keeps the memory.
     pub fn clear(&mut self) {
         match self {
-            Rows::Text(text) => text.clear(),
-            Rows::Columns(columns) => columns.iter_mut().for_each(ColumnData::clear),
-            Rows::Selected(rows) => rows.clear(),
+            AnswerRows::Text(text) => text.clear(),
+            AnswerRows::Columns(columns) => columns.iter_mut().for_each(ColumnData::clear),
+            AnswerRows::Selected(rows) => rows.clear(),
         }
     }
 
@@ -55,9 +55,9 @@ impl Rows {
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
-            Rows::Text(text) => text.as_bytes().len(),
-            Rows::Columns(columns) => columns.first().map_or(0, ColumnData::len),
-            Rows::Selected(rows) => rows.len(),
+            AnswerRows::Text(text) => text.as_bytes().len(),
+            AnswerRows::Columns(columns) => columns.first().map_or(0, ColumnData::len),
+            AnswerRows::Selected(rows) => rows.len(),
         }
     }
 }
@@ -65,22 +65,23 @@ impl Rows {
 /// The format of a table's rows, for tables other than verdicts.
 ///
 /// ```
-/// use reptile_columns::{Format, Kind, RowFormat, Rows};
+/// use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowFormat};
 ///
-/// let format = RowFormat::new(Format::Csv, vec![("host".into(), Kind::Text), ("count".into(), Kind::Count)]);
+/// let columns = vec![("host".into(), ColumnType::Text), ("count".into(), ColumnType::Count)];
+/// let format = RowFormat::new(AnswerFormat::Csv, columns);
 /// let mut rows = format.rows();
 /// let mut row = format.begin(&mut rows);
 /// row.text(b"example.com");
 /// row.number(3);
 /// row.end();
 /// assert_eq!(format.header(), b"host,count\n");
-/// let Rows::Text(text) = rows else { return };
+/// let AnswerRows::Text(text) = rows else { return };
 /// assert_eq!(text.as_bytes(), b"example.com,3\n");
 /// ```
 pub struct RowFormat {
-    format: Format,
+    format: AnswerFormat,
     /// The names and kinds of all columns.
-    columns: Vec<(String, Kind)>,
+    columns: Vec<(String, ColumnType)>,
     /// The text before each cell.
     leads: Vec<Vec<u8>>,
     words: [String; 4],
@@ -89,7 +90,7 @@ pub struct RowFormat {
 impl RowFormat {
     /// Creates a format for rows with these columns.
     #[must_use]
-    pub fn new(format: Format, columns: Vec<(String, Kind)>) -> RowFormat {
+    pub fn new(format: AnswerFormat, columns: Vec<(String, ColumnType)>) -> RowFormat {
         let names: Vec<&str> = columns.iter().map(|(name, _)| &**name).collect();
         let leads = format.leads(&names);
         RowFormat { format, columns, leads, words: verdict_words() }
@@ -97,7 +98,7 @@ impl RowFormat {
 
     /// Returns the columns' names and kinds.
     #[must_use]
-    pub fn columns(&self) -> &[(String, Kind)] {
+    pub fn columns(&self) -> &[(String, ColumnType)] {
         &self.columns
     }
 
@@ -112,17 +113,17 @@ impl RowFormat {
 
     /// Returns empty rows.
     #[must_use]
-    pub fn rows(&self) -> Rows {
+    pub fn rows(&self) -> AnswerRows {
         match self.format {
             format if format.is_columnar() => {
-                Rows::Columns(self.columns.iter().map(|(_, kind)| ColumnData::new(kind.clone())).collect())
+                AnswerRows::Columns(self.columns.iter().map(|(_, kind)| ColumnData::new(kind.clone())).collect())
             }
-            _ => Rows::default(),
+            _ => AnswerRows::default(),
         }
     }
 
     /// Begins a row. Its cells follow in the columns' order.
-    pub fn begin<'r>(&'r self, rows: &'r mut Rows) -> RowCells<'r> {
+    pub fn begin<'r>(&'r self, rows: &'r mut AnswerRows) -> RowCells<'r> {
         RowCells { format: self, rows, cell: 0, text: Vec::new() }
     }
 }
@@ -130,7 +131,7 @@ impl RowFormat {
 /// A row that is being written. See [`RowFormat`] for an example.
 pub struct RowCells<'r> {
     format: &'r RowFormat,
-    rows: &'r mut Rows,
+    rows: &'r mut AnswerRows,
     /// The next cell's index.
     cell: usize,
     text: Vec<u8>,
@@ -141,17 +142,17 @@ impl RowCells<'_> {
         let cell = self.cell;
         self.cell += 1;
         match self.rows {
-            Rows::Text(_) => {
+            AnswerRows::Text(_) => {
                 self.text.extend_from_slice(self.format.leads.get(cell).map_or(&[], |lead| lead));
                 let RowFormat { format, words, .. } = self.format;
                 write(&mut TextCell { format: *format, words, text: &mut self.text });
             }
-            Rows::Columns(columns) => {
+            AnswerRows::Columns(columns) => {
                 if let Some(column) = columns.get_mut(cell) {
                     write(&mut safe_cells(column));
                 }
             }
-            Rows::Selected(_) => {}
+            AnswerRows::Selected(_) => {}
         }
     }
 
@@ -182,7 +183,7 @@ impl RowCells<'_> {
 
     /// Ends the row.
     pub fn end(self) {
-        if let Rows::Text(rows) = self.rows {
+        if let AnswerRows::Text(rows) = self.rows {
             rows.push(&self.text);
             rows.push(self.format.format.row_end());
         }

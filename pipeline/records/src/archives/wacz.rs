@@ -8,10 +8,10 @@ use std::sync::Arc;
 use flate2::Crc;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::detect::{Content, Wanted, detect};
+use crate::detect::{Content, ExpectedInput, detect};
 use crate::gzip::Unpack;
 use crate::open::Input;
-use crate::options::{Captures, How};
+use crate::options::{Captures, InputOptions};
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::shown::shown;
@@ -35,7 +35,7 @@ const READ_BYTES: usize = 1 << 20;
 /// Returns an error if there are no WARC files, or if one is compressed or cannot be read to its end.
 pub(crate) fn read(input: Input, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
     let path = input.path.clone();
-    let refused = input.refused(Wanted::Captures);
+    let refused = input.refused(ExpectedInput::Captures);
     if !input.is_regular || input.compression.is_some() {
         return Err(refused);
     }
@@ -44,7 +44,7 @@ pub(crate) fn read(input: Input, captures: Captures<'_>, sink: &mut Sink<'_>) ->
     if files.is_empty() {
         return Err(refused);
     }
-    let Captures { redirects, place, how: How { resync, .. } } = captures;
+    let Captures { redirects, place, how: InputOptions { resync, .. } } = captures;
     let mut has_waiting = false;
     for (number, (name, file)) in (0..).zip(files) {
         // Only a name for messages.

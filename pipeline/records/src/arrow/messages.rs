@@ -76,7 +76,7 @@ pub enum Messages {
     /// Messages from start to end, even of a file in a pipe.
     Sequence(Sequence),
     /// The messages that a file's footer lists. They may be anywhere in the file.
-    Listed(Listed),
+    Listed(ListedMessages),
 }
 
 impl Messages {
@@ -119,7 +119,7 @@ impl Messages {
         if listed > file.len() {
             return Err(damaged("its footer lists more bytes than the file has"));
         }
-        Ok(Messages::Listed(Listed { file, schema: Some(schema), blocks: blocks.into_iter() }))
+        Ok(Messages::Listed(ListedMessages { file, schema: Some(schema), blocks: blocks.into_iter() }))
     }
 
     /// Returns whether this is a file.
@@ -165,13 +165,13 @@ impl Messages {
 }
 
 /// The remaining messages that a file's footer lists.
-pub struct Listed {
+pub struct ListedMessages {
     file: Ranged,
     schema: Option<Schema>,
     blocks: std::vec::IntoIter<Block>,
 }
 
-impl Listed {
+impl ListedMessages {
     fn next(&mut self) -> MessageResult<Option<Encoded>> {
         let Some(block) = self.blocks.next() else { return Ok(None) };
         let (start, metadata_len, body_len) = length_of(&block)?;

@@ -23,7 +23,7 @@ use self::messages::{Encoded, Messages, check_batch, damaged, plain};
 use crate::batches::guard::guarded;
 use crate::batches::kept::KeptRows;
 use crate::batches::limits::{max_expanded_bytes, within};
-use crate::batches::urls::{Rows, Selected};
+use crate::batches::urls::{Selected, UrlRows};
 use crate::batches::{Decoded, RecordBatches};
 use crate::open::Input;
 use crate::tables::open::Opening;
@@ -55,7 +55,7 @@ struct Batches {
 ///
 /// # Errors
 /// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
-pub(crate) fn open(input: Input, opening: &Opening) -> Result<(Table, Rows)> {
+pub(crate) fn open(input: Input, opening: &Opening) -> Result<(Table, UrlRows)> {
     let messages = match input.is_regular && input.compression.is_none() && input.is_arrow_file() {
         true => Messages::of_file(input.into_ranged()?),
         false => Messages::of_source(Box::new(input.into_source())),
@@ -64,7 +64,7 @@ pub(crate) fn open(input: Input, opening: &Opening) -> Result<(Table, Rows)> {
     opened.map_err(|text| Error::at(&opening.path, text))
 }
 
-fn find(mut messages: Messages, opening: &Opening) -> MessageResult<(Table, Rows)> {
+fn find(mut messages: Messages, opening: &Opening) -> MessageResult<(Table, UrlRows)> {
     let kept = opening.kept.as_ref();
     let schema = messages.schema()?;
     let leaves = Leaves::of(&schema);
@@ -87,7 +87,7 @@ fn find(mut messages: Messages, opening: &Opening) -> MessageResult<(Table, Rows
         number: 0,
     };
     let table = Table::of_arrow(std::mem::take(&mut selected.names));
-    Ok((table, Rows::new(Box::new(batches), &selected, opening.kept.clone())))
+    Ok((table, UrlRows::new(Box::new(batches), &selected, opening.kept.clone())))
 }
 
 impl RecordBatches for Batches {

@@ -23,7 +23,7 @@ use super::*;
 use crate::batches::urls::AT_OPTION;
 use crate::magic::{ARROW_FILE, is_arrow_file};
 use crate::ranged::Ranged;
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 use crate::tables::open::URL_OPTION;
 
 fn options() -> IpcWriteOptions {
@@ -65,7 +65,7 @@ type Cell = Option<String>;
 
 /// Returns the cells of the selected columns in each row, or the error.
 fn read(bytes: &[u8], wanted: &[(&'static str, Option<&str>)]) -> std::result::Result<Vec<Vec<Cell>>, String> {
-    let selected = wanted.iter().map(|&(option, name)| Wanted { option, name: name.map(str::to_owned) });
+    let selected = wanted.iter().map(|&(option, name)| ColumnOption { option, name: name.map(str::to_owned) });
     let opening = Opening { wanted: selected.collect(), ..Opening::of("-") };
     let messages = messages(bytes, is_arrow_file(bytes))?;
     let (_, mut rows) = find(messages, &opening)?;

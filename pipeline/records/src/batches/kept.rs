@@ -77,11 +77,11 @@ pub enum KeptTypes {
 struct Shared {
     types: KeptTypes,
     select: Box<Select>,
-    state: Mutex<State>,
+    state: Mutex<BatchQueue>,
 }
 
 #[derive(Default)]
-struct State {
+struct BatchQueue {
     schema: Option<SchemaRef>,
     parquet: Option<Arc<ParquetFields>>,
     batches: VecDeque<RecordBatch>,
@@ -96,7 +96,7 @@ impl KeptRows {
         KeptRows(Arc::new(Shared { types, select: Box::new(select), state: Mutex::default() }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BatchQueue> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

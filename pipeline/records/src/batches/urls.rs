@@ -46,10 +46,10 @@ use super::kept::KeptRows;
 use super::{MessageResult, Reader, RecordBatches};
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
-use crate::tables::address::{COMMON_CRAWL, PART_COUNT, Parts, complete};
+use crate::tables::address::{COMMON_CRAWL, PART_COUNT, UrlCells, complete};
 use crate::tables::named::NamedColumns;
 use crate::tables::open::{Opening, URL_OPTION};
-use crate::tables::{self, Fault, MAX_CELLS, Row, Wanted};
+use crate::tables::{self, ColumnOption, Fault, MAX_CELLS, Row};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
 /// with 1,024 rows and half the batch size, a file took 10 % longer.
@@ -86,7 +86,7 @@ const ALL: &str = "{url_protocol}://{url_host_name}:{url_port}{url_path}?{url_qu
 const HOST: usize = 1;
 
 /// A table's remaining rows.
-pub struct Rows {
+pub struct UrlRows {
     reader: Reader,
     url: Url,
     /// The index of the first other selected column among the columns read, and the number of such columns.
@@ -103,15 +103,15 @@ pub(crate) enum Url {
     /// The URL parts' column indexes.
     Split([Option<usize>; SPLIT.len()]),
     /// The first columns, which the user has named as the URL's parts.
-    Parts(Parts),
+    Parts(UrlCells),
 }
 
-impl Rows {
+impl UrlRows {
     /// Prepares to read the rows of a table from a source of the selected columns, in their order.
-    pub(crate) fn new(source: Box<dyn RecordBatches>, selected: &Selected, kept: Option<KeptRows>) -> Rows {
+    pub(crate) fn new(source: Box<dyn RecordBatches>, selected: &Selected, kept: Option<KeptRows>) -> UrlRows {
         let Selected { url, ref places, others, .. } = *selected;
         let reader = Reader::new(source, vec![MAX_LINE_BYTES; places.len()], selected.host()).with_kept(kept);
-        Rows { reader, url, others }
+        UrlRows { reader, url, others }
     }
 
     /// Returns the next rows, or `None` at the end.
@@ -119,7 +119,7 @@ impl Rows {
     /// # Errors
     /// Returns an error without the input's path if the input is unreadable, damaged or over a limit.
     pub(crate) fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
-        let Rows { url, others, .. } = *self;
+        let UrlRows { url, others, .. } = *self;
         Ok(self.reader.next()?.map(|cells| Batch { cells, url, others }))
     }
 }
@@ -162,7 +162,7 @@ impl Selected {
             (_, _) => "the column of URLs".into(),
         }];
         let others = (places.len(), wanted.len().saturating_sub(1));
-        for Wanted { option, name } in wanted.iter().skip(1) {
+        for ColumnOption { option, name } in wanted.iter().skip(1) {
             let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
             let (classes, expected) = match *option {
                 AT_OPTION => (&[Class::Time, Class::Whole, Class::Float, Class::Text][..], TIME),
@@ -190,22 +190,22 @@ impl Batch {
     }
 
     /// Splits the rows into blocks of [`BLOCK_ROWS`].
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = BatchRows<'_>> {
         let rows = self.cells.rows;
         let starts = (0..rows).step_by(BLOCK_ROWS);
-        starts.map(move |start| Block { batch: self, start, end: rows.min(start + BLOCK_ROWS) })
+        starts.map(move |start| BatchRows { batch: self, start, end: rows.min(start + BLOCK_ROWS) })
     }
 }
 
 /// Consecutive rows in a batch.
 #[derive(Clone, Copy)]
-pub struct Block<'b> {
+pub struct BatchRows<'b> {
     batch: &'b Batch,
     start: usize,
     end: usize,
 }
 
-impl<'b> Block<'b> {
+impl<'b> BatchRows<'b> {
     /// Returns each row's selected cells. Joined URLs are allocated in `arena`.
     pub fn rows(self, arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
         (self.start..self.end).map(move |row| self.row(row, arena))
@@ -311,7 +311,7 @@ impl Url {
     fn of_parts(file: &impl NamedColumns, opening: &Opening, places: &mut Vec<usize>) -> MessageResult<Url> {
         let parts = opening.parts()?;
         let present = parts.places.iter().enumerate().filter(|(_, place)| place.is_some()).map(|(at, _)| at);
-        for (Wanted { option, name }, at) in opening.cells().iter().zip(present) {
+        for (ColumnOption { option, name }, at) in opening.cells().iter().zip(present) {
             let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
             let expected = if at == MAY_BE_ABSENT[0] { PORT } else { file.text_types() };
             file.expect(place, SPLIT_CLASSES[at], expected).map_err(|text| format!("{option}: {text}"))?;
@@ -324,7 +324,7 @@ impl Url {
     /// the file has another URL column.
     fn find(
         file: &impl NamedColumns,
-        wanted: Option<&Wanted>,
+        wanted: Option<&ColumnOption>,
         is_split: bool,
         places: &mut Vec<usize>,
     ) -> MessageResult<Url> {

@@ -89,7 +89,7 @@ pub fn read_tsv(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);
     let next = next.map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
-    if !matches!(next, Next::Line) {
+    if !matches!(next, NextLine::Line) {
         return Err(Error::at(path, format!("its first line has more than {START_BYTES} bytes")));
     }
     let columns = tsv::header_of(&header).map_err(|text| Error::at(path, text))?;
@@ -103,12 +103,12 @@ pub fn read_tsv(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_
 /// # Errors
 /// Returns an error if the input is unreadable.
 pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sink: &mut Sink<'_>) -> Result<()> {
-    let (mut line, mut block) = (Vec::new(), Block::default());
+    let (mut line, mut block) = (Vec::new(), LineBlock::default());
     let mut quotes = Quotes::default();
     for number in first.. {
         let name = || lines.name(number);
         let next = next_line(source, &mut line, MAX_LINE_BYTES);
-        let is_line = matches!(next, Ok(Next::Line));
+        let is_line = matches!(next, Ok(NextLine::Line));
         let is_unclear = is_line && lines.columns.as_ref().is_some_and(|columns| quotes.are_unclear(columns, &line));
         let is_short = is_line && !is_unclear && line.len() < LONG_LINE_BYTES;
         if !is_short || block.bytes.len() >= BLOCK_BYTES {
@@ -116,21 +116,21 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
         }
         match next {
             Err(error) => return Err(Error::new(format!("{}: cannot be read: {error}", name()))),
-            Ok(Next::End) => break,
-            Ok(Next::NoMemory(len)) => return Err(no_memory(&name(), len as u64)),
-            Ok(Next::TooLong) => sink(Item::Bad {
+            Ok(NextLine::End) => break,
+            Ok(NextLine::NoMemory(len)) => return Err(no_memory(&name(), len as u64)),
+            Ok(NextLine::TooLong) => sink(Item::Bad {
                 name: name(),
                 reason: TOO_LARGE,
                 detail: format!("the line of a capture has at most {MAX_LINE_BYTES} bytes"),
             })?,
-            Ok(Next::Line) if is_unclear => sink(Item::Bad {
+            Ok(NextLine::Line) if is_unclear => sink(Item::Bad {
                 name: name(),
                 reason: NO_CAPTURE,
                 detail: "a quote at the start of a cell: TSV has no quoted cells, but CSV, JSON Lines and Parquet do"
                     .into(),
             })?,
-            Ok(Next::Line) if is_short => block.push(&line, number),
-            Ok(Next::Line) => lines.read(&line, number, sink)?,
+            Ok(NextLine::Line) if is_short => block.push(&line, number),
+            Ok(NextLine::Line) => lines.read(&line, number, sink)?,
         }
         line.clear();
         line.shrink_to(KEPT_BYTES);
@@ -164,13 +164,13 @@ impl Quotes {
 
 /// Consecutive lines.
 #[derive(Default)]
-struct Block {
+struct LineBlock {
     first: u64,
     count: usize,
     bytes: Vec<u8>,
 }
 
-impl Block {
+impl LineBlock {
     fn push(&mut self, line: &[u8], number: u64) {
         if self.count == 0 {
             self.first = number;
@@ -183,13 +183,13 @@ impl Block {
 
     /// Passes on the lines, if there are any, and clears the block.
     fn give(&mut self, lines: &Arc<Lines>, sink: &mut Sink<'_>) -> Result<()> {
-        let Block { first, count, bytes } = std::mem::take(self);
+        let LineBlock { first, count, bytes } = std::mem::take(self);
         if count == 0 { Ok(()) } else { sink(Item::Lines { lines: Arc::clone(lines), first, count, bytes }) }
     }
 }
 
 /// The result of looking for the next line.
-pub enum Next {
+pub enum NextLine {
     /// The line is in the buffer.
     Line,
     /// The line exceeds the limit.
@@ -201,7 +201,7 @@ pub enum Next {
 }
 
 /// Reads a line without its LF into an empty buffer, or skips it if it exceeds `limit` bytes.
-pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Next> {
+pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<NextLine> {
     let mut has_begun = false;
     loop {
         let read = match source.fill_buf() {
@@ -210,7 +210,7 @@ pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) ->
             Err(error) => return Err(error),
         };
         if read.is_empty() {
-            return Ok(if has_begun { Next::Line } else { Next::End });
+            return Ok(if has_begun { NextLine::Line } else { NextLine::End });
         }
         has_begun = true;
         let line_end = memchr(b'\n', read);
@@ -218,16 +218,16 @@ pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) ->
         let len = line.len() + part.len();
         if len > limit {
             source.skip_until(b'\n')?;
-            return Ok(Next::TooLong);
+            return Ok(NextLine::TooLong);
         }
         if line.try_reserve(part.len()).is_err() {
-            return Ok(Next::NoMemory(len));
+            return Ok(NextLine::NoMemory(len));
         }
         line.extend_from_slice(part);
         let used = part.len() + usize::from(line_end.is_some());
         source.consume(used);
         if line_end.is_some() {
-            return Ok(Next::Line);
+            return Ok(NextLine::Line);
         }
     }
 }
@@ -324,11 +324,11 @@ mod tests {
                 let mut source = text.as_bytes();
                 let mut line = Vec::new();
                 let next = next_line(&mut source, &mut line, 8).unwrap();
-                assert_eq!(matches!(next, Next::Line), fits, "{len}");
+                assert_eq!(matches!(next, NextLine::Line), fits, "{len}");
                 assert!(!fits || line.len() == len);
                 line.clear();
                 let next = next_line(&mut source, &mut line, 8).unwrap();
-                assert_eq!(matches!(next, Next::Line), end == "\nnext");
+                assert_eq!(matches!(next, NextLine::Line), end == "\nnext");
                 assert_eq!(line, end.trim_start().as_bytes());
             }
         }

@@ -85,13 +85,13 @@ pub struct Keys<'a> {
 }
 
 /// A key in an object.
-struct Key<'a> {
+struct JsonKey<'a> {
     name: Cow<'a, str>,
     field: Option<Field>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Key<'a>, D::Error> {
+impl<'de: 'a, 'a> Deserialize<'de> for JsonKey<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<JsonKey<'a>, D::Error> {
         deserializer.deserialize_str(KeyVisitor)
     }
 }
@@ -99,20 +99,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
 struct KeyVisitor;
 
 impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Key<'de>;
+    type Value = JsonKey<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> std::result::Result<Key<'de>, E> {
-        Ok(Key { name: Cow::Borrowed(name), field: Field::of_name(name.as_bytes()) })
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> std::result::Result<JsonKey<'de>, E> {
+        Ok(JsonKey { name: Cow::Borrowed(name), field: Field::of_name(name.as_bytes()) })
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> std::result::Result<Key<'de>, E> {
+    fn visit_str<E: Error>(self, name: &str) -> std::result::Result<JsonKey<'de>, E> {
         // A key with escapes may be very long, and is only shown in reports.
         let start = name.char_indices().nth(MAX_KEPT_KEY_CHARS).map_or(name, |(end, _)| &name[..end]);
-        Ok(Key { name: Cow::Owned(start.to_owned()), field: Field::of_name(name.as_bytes()) })
+        Ok(JsonKey { name: Cow::Owned(start.to_owned()), field: Field::of_name(name.as_bytes()) })
     }
 }
 
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for CaptureVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<CaptureFields<'de>, A::Error> {
         let mut fields = CaptureFields::default();
-        while let Some(Key { name, field }) = map.next_key()? {
+        while let Some(JsonKey { name, field }) = map.next_key()? {
             let Some(field) = field else {
                 map.next_value::<IgnoredAny>()?;
                 match fields.keys.unused.len() < MAX_LISTED_NAMES {

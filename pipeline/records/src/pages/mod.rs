@@ -46,7 +46,7 @@ pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
 pub use page::Page;
 pub use wat::MAX_WAT_BYTES;
 
-use crate::detect::{Content, Wanted};
+use crate::detect::{Content, ExpectedInput};
 use crate::open::Input;
 use crate::place::Place;
 use crate::unpack::Start;
@@ -218,7 +218,7 @@ impl Pages {
         let input = Input::open(path)?;
         if !matches!(input.content, Content::Warc | Content::Empty) {
             let (what, hint) =
-                (input.content.describe(), input.content.hint(Wanted::Warc, &path.display().to_string()));
+                (input.content.describe(), input.content.hint(ExpectedInput::Warc, &path.display().to_string()));
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT){hint}")));
         }

@@ -62,11 +62,14 @@ impl ContentType {
     }
 
     /// Returns the formats in which a text may be read. Without a type, a text is HTML, unless it begins like XML.
-    fn formats(&self, text: &[u8]) -> Vec<Format> {
+    fn formats(&self, text: &[u8]) -> Vec<PageFormat> {
         let is_unknown = self.is_unknown || !(self.is_html || self.is_xml || self.is_other);
         let is_xml = self.is_xml || is_unknown && text.trim_ascii_start().starts_with(XML_DECLARATION);
-        let formats =
-            [(Format::Html, self.is_html || is_unknown), (Format::Xml, is_xml), (Format::Other, self.is_other)];
+        let formats = [
+            (PageFormat::Html, self.is_html || is_unknown),
+            (PageFormat::Xml, is_xml),
+            (PageFormat::Other, self.is_other),
+        ];
         formats.into_iter().filter(|(_, is_possible)| *is_possible).map(|(format, _)| format).collect()
     }
 
@@ -116,7 +119,7 @@ fn is_unknown(name: &[u8]) -> bool {
 
 /// A format of texts.
 #[derive(Clone, Copy)]
-enum Format {
+enum PageFormat {
     Html,
     Xml,
     /// A format without elements.
@@ -149,7 +152,7 @@ pub fn read(text: &[u8], is_start: bool, content_type: &ContentType, names: &Nam
 }
 
 fn read_as(
-    format: Format,
+    format: PageFormat,
     encoding: &'static Encoding,
     text: &[u8],
     is_start: bool,
@@ -164,17 +167,17 @@ fn read_as(
     };
     // Most texts have no statements in any format, and need no parser.
     let has_none = encoding.is_ascii_compatible() && !is_start && names.end_of_statements(text).is_none();
-    if matches!(format, Format::Other) || matches!(format, Format::Html) && has_none {
+    if matches!(format, PageFormat::Other) || matches!(format, PageFormat::Html) && has_none {
         return readings.push(Statements::default());
     }
     let (text, _) = encoding.decode_with_bom_removal(text);
     match format {
-        Format::Other => {}
-        Format::Xml => {
+        PageFormat::Other => {}
+        PageFormat::Xml => {
             let page = xhtml::read(&text, is_start);
             readings.push(reading(&page.elements, page.is_read));
         }
-        Format::Html => {
+        PageFormat::Html => {
             let end = names.end_of_statements(text.as_bytes()).unwrap_or(0);
             let page = html::read(&text, end, is_start, false);
             let without_scripts = reading(&page.elements, page.is_read);

@@ -11,9 +11,9 @@ use super::*;
 
 /// Cases whose answers differ from the expected ones.
 #[derive(Default)]
-struct Wrong(Vec<String>);
+struct WrongCases(Vec<String>);
 
-impl Wrong {
+impl WrongCases {
     fn check<T: PartialEq + std::fmt::Debug>(&mut self, found: T, expected: T, case: impl std::fmt::Display) {
         if found != expected {
             self.0.push(format!("{case}: expected {expected:?}, found {found:?}"));
@@ -21,7 +21,7 @@ impl Wrong {
     }
 }
 
-impl Drop for Wrong {
+impl Drop for WrongCases {
     fn drop(&mut self) {
         assert!(self.0.is_empty(), "{:#?}", self.0);
     }
@@ -133,7 +133,7 @@ fn statements_are_elements_with_these_names() {
 /// `@` is an element with noai.
 #[test]
 fn elements_are_found_where_browsers_find_them() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let cases = [
         // Raw text has no elements, and hides those up to its end.
         ("<!-- @ -->", ""),
@@ -216,7 +216,7 @@ fn elements_are_found_where_browsers_find_them() {
 /// `@` is an element with noai, and `X` the namespace.
 #[test]
 fn xml_is_read_as_xml() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let cases = [
         ("<html X><head><title/>@</head></html>", "n"),
         ("<html X><head><script src='a' />@</head></html>", "n"),
@@ -256,7 +256,7 @@ fn xml_is_read_as_xml() {
 /// The body of each page is an HTML page with noai.
 #[test]
 fn types_decide_whether_a_text_has_elements() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let cases = [
         ("Content-Type: text/html", "n"),
         ("content-type:TEXT/HTML ;charset=utf-8", "n"),
@@ -302,7 +302,7 @@ fn types_decide_whether_a_text_has_elements() {
 
 #[test]
 fn encodings_are_those_of_browsers() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let html = format!("<title>a</title>{META}");
     let little = wide(&html, u16::to_le_bytes);
     let big = wide(&html, u16::to_be_bytes);
@@ -342,7 +342,7 @@ fn encodings_are_those_of_browsers() {
 
 #[test]
 fn incomplete_pages_are_unavailable() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let html = format!("<title>a</title>{}{META}", "text ".repeat(2000));
     let packed = gzip(html.as_bytes());
     let (first, second) = html.split_at(9000);
@@ -407,7 +407,7 @@ fn interim_responses_have_no_statements() {
 /// Elements of a WAT record: `H` is the header without a type, `@` is a list with noai.
 #[test]
 fn wat_records_without_lists_are_unavailable() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     let cases = [
         (r#""Headers": {"Content-Type": "text/html"}, "HTML-Metadata": {"Head": {@}}"#, (false, "n")),
         (r#""Headers": {"Content-Type": "text/html"}, "HTML-Metadata": {"Head": {}}"#, (false, "")),
@@ -456,7 +456,7 @@ fn headers_over_the_limit_are_unavailable() {
 /// A page whose head ends after the limit is unavailable. In the body, elements after the limit are not read.
 #[test]
 fn the_head_must_end_within_the_searched_text() {
-    let mut wrong = Wrong::default();
+    let mut wrong = WrongCases::default();
     for len in [MAX_TEXT_BYTES - 1, MAX_TEXT_BYTES, MAX_TEXT_BYTES + 1] {
         let is_read = len <= MAX_TEXT_BYTES;
         for (start, end, expected) in [

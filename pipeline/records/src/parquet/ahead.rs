@@ -14,7 +14,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::encoding::Encoding;
 use super::fields::width_of;
 use super::limits::MAX_DICTIONARY_VALUES;
-use super::page::{Data, Header, Kind, Levels, Page, check_codec, in_page, read_header, read_page};
+use super::page::{Data, Header, Levels, Page, ParquetPageKind, check_codec, in_page, read_header, read_page};
 use crate::batches::guard::guarded;
 use crate::batches::limits::within;
 use crate::ranged::Ranged;
@@ -98,10 +98,10 @@ impl Chunk {
             let packed = if self.codec == CompressionCodec::UNCOMPRESSED { 0 } else { header.packed };
             let unpacked = header.unpacked.max(header.packed);
             match header.kind {
-                Kind::Dictionary(..) if offset > self.start => {
+                ParquetPageKind::Dictionary(..) if offset > self.start => {
                     return Err(in_page(offset, "it is a dictionary, and only the first page may be one"));
                 }
-                Kind::Dictionary(count, _) => {
+                ParquetPageKind::Dictionary(count, _) => {
                     within(
                         || in_page(offset, "values of its dictionary:"),
                         count.into(),
@@ -111,10 +111,12 @@ impl Chunk {
                     dictionary = unpacked + self.value_bytes * u64::from(count);
                     largest = packed;
                 }
-                Kind::Data(Data { values, levels: Levels::V2 { rows, .. }, .. }) if is_flat && rows != values => {
+                ParquetPageKind::Data(Data { values, levels: Levels::V2 { rows, .. }, .. })
+                    if is_flat && rows != values =>
+                {
                     return Err(in_page(offset, "its header has different numbers of rows and values"));
                 }
-                Kind::Data(Data { values: count, encoding, .. }) => {
+                ParquetPageKind::Data(Data { values: count, encoding, .. }) => {
                     values += u64::from(count);
                     has_other |= encoding != Encoding::Dictionary;
                     value_bytes = value_bytes.max(unpacked / u64::from(count.max(1)));
@@ -122,7 +124,7 @@ impl Chunk {
                     let before = if encoding == Encoding::DeltaByteArray { 2 * unpacked } else { 0 };
                     largest = largest.max(packed + unpacked + before);
                 }
-                Kind::Index => {}
+                ParquetPageKind::Index => {}
             }
             offset += header.len + header.packed;
         }

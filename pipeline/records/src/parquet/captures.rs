@@ -10,7 +10,7 @@ use super::rows::Batches;
 use crate::batches::Reader;
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
-use crate::options::{Captures, How};
+use crate::options::{Captures, InputOptions};
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
@@ -24,7 +24,7 @@ use crate::{Item, Sink};
 /// Returns an error if the file is unreadable, has no URL column, or has two columns for one field. Also returns an
 /// error for an index without a folder for its WARC files, and for any other table if this folder is given.
 pub fn read(path: &Place, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
-    let How { zone, warc_root, .. } = captures.how;
+    let InputOptions { zone, warc_root, .. } = captures.how;
     let file = ParquetFile::of(path, source)?;
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;

@@ -15,7 +15,7 @@ use super::encoding::Encoding;
 use super::fields::width_of;
 use super::file::MessageResult;
 use super::limits::{MAX_GROUP_BYTES, MAX_PAGE_BYTES, MAX_READ_VALUES};
-use super::page::{Data, IN_PAGE, Kind, Levels, Page, in_page};
+use super::page::{Data, IN_PAGE, Levels, Page, ParquetPageKind, in_page};
 use super::runs::{Deltas, Run, count_packed, reversed, walk_runs};
 use crate::batches::limits::within;
 
@@ -132,14 +132,14 @@ impl CheckedPages {
     fn page(&mut self, page: Page) -> MessageResult<Option<CratePage>> {
         let Page { kind, bytes: buf, .. } = page;
         Ok(match kind {
-            Kind::Dictionary(count, encoding) => {
+            ParquetPageKind::Dictionary(count, encoding) => {
                 self.check_dictionary(&buf, count, encoding)?;
                 self.has_dictionary = true;
                 let encoding = CrateEncoding::PLAIN;
                 Some(CratePage::DictionaryPage { buf, num_values: count, encoding, is_sorted: false })
             }
-            Kind::Data(Data { values: 0, .. }) | Kind::Index => None,
-            Kind::Data(data) => Some(self.data_page(buf, data)?),
+            ParquetPageKind::Data(Data { values: 0, .. }) | ParquetPageKind::Index => None,
+            ParquetPageKind::Data(data) => Some(self.data_page(buf, data)?),
         })
     }
 
@@ -528,7 +528,11 @@ mod tests {
             ("required fixed_len_byte_array(5)", 2, 9, false),
             ("required boolean", 0, 0, false),
         ] {
-            let page = Page { offset: 0, kind: Kind::Dictionary(count, Encoding::Plain), bytes: vec![0; len].into() };
+            let page = Page {
+                offset: 0,
+                kind: ParquetPageKind::Dictionary(count, Encoding::Plain),
+                bytes: vec![0; len].into(),
+            };
             assert_eq!(pages(column).page(page).is_ok(), is_possible, "{column} {count} {len}");
         }
     }

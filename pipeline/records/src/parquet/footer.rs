@@ -65,7 +65,7 @@ pub mod types {
 /// path.
 pub fn check(footer: &[u8]) -> Result<(), String> {
     let mut skim = Skim { rest: footer };
-    let (mut id, mut counts) = (0, Counts::default());
+    let (mut id, mut counts) = (0, FooterCounts::default());
     while let Some((kind, number)) = skim.field(id).ok_or(DAMAGED)? {
         id = number;
         match (number, kind) {
@@ -81,13 +81,13 @@ pub fn check(footer: &[u8]) -> Result<(), String> {
 
 /// Element counts in a footer's lists.
 #[derive(Default)]
-struct Counts {
+struct FooterCounts {
     row_groups: u64,
     chunks: u64,
     structs: u64,
 }
 
-impl Counts {
+impl FooterCounts {
     /// Returns an error if a count exceeds its limit.
     fn check(&self) -> Result<(), String> {
         let what = |what: &'static str| move || format!("cannot be read: {what} in its footer:");
@@ -313,21 +313,21 @@ impl Skim<'_> {
     }
 
     /// Walks the list of row groups.
-    fn row_groups(&mut self, counts: &mut Counts) -> Result<(), String> {
-        let Counts { row_groups, chunks, structs } = counts;
+    fn row_groups(&mut self, counts: &mut FooterCounts) -> Result<(), String> {
+        let FooterCounts { row_groups, chunks, structs } = counts;
         let count = |len: u64| {
             *row_groups = row_groups.saturating_add(len);
-            Counts { row_groups: *row_groups, ..Counts::default() }.check()
+            FooterCounts { row_groups: *row_groups, ..FooterCounts::default() }.check()
         };
         self.structs(count, |skim, kind, number| {
             if (number, kind) != (fields::CHUNKS, types::LIST) {
                 skim.skip(kind, MAX_NESTING, structs).ok_or(DAMAGED)?;
-                Counts { structs: *structs, ..Counts::default() }.check()?;
+                FooterCounts { structs: *structs, ..FooterCounts::default() }.check()?;
                 return Ok(true);
             }
             let count = |len: u64| {
                 *chunks = chunks.saturating_add(len);
-                Counts { chunks: *chunks, ..Counts::default() }.check()
+                FooterCounts { chunks: *chunks, ..FooterCounts::default() }.check()
             };
             skim.structs(count, |skim, kind, number| skim.chunk_field(kind, number, structs))?;
             Ok(true)
@@ -376,7 +376,7 @@ impl Skim<'_> {
             }
             _ => {
                 self.skip(kind, MAX_NESTING, structs).ok_or(DAMAGED)?;
-                Counts { structs: *structs, ..Counts::default() }.check()?;
+                FooterCounts { structs: *structs, ..FooterCounts::default() }.check()?;
             }
         }
         Ok(true)

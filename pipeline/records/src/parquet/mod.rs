@@ -37,7 +37,7 @@ mod rows;
 mod runs;
 
 use crate::Result;
-use crate::batches::urls::{Rows, Selected};
+use crate::batches::urls::{Selected, UrlRows};
 use crate::tables::Table;
 use crate::tables::open::Opening;
 use rows::Batches;
@@ -49,13 +49,13 @@ pub use file::ParquetFile;
 ///
 /// # Errors
 /// Returns an error if there is no such column, or if one has the wrong type.
-pub(crate) fn open(file: ParquetFile, opening: &Opening) -> Result<(Table, Rows)> {
+pub(crate) fn open(file: ParquetFile, opening: &Opening) -> Result<(Table, UrlRows)> {
     let find = || {
         let mut selected = Selected::find(&file, opening)?;
         let kept = opening.kept.as_ref();
         let batches = Batches::new(file.clone(), &selected.places, selected.host(), kept)?;
         let table = Table::of_parquet(std::mem::take(&mut selected.names));
-        Ok((table, Rows::new(Box::new(batches), &selected, opening.kept.clone())))
+        Ok((table, UrlRows::new(Box::new(batches), &selected, opening.kept.clone())))
     };
     find().map_err(|text: String| file.failure(text))
 }

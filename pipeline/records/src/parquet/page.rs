@@ -29,12 +29,12 @@ pub struct Header {
     /// The checksum for the page's bytes in the file.
     crc: Option<u32>,
     /// The page's kind.
-    pub kind: Kind,
+    pub kind: ParquetPageKind,
 }
 
 /// A page's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParquetPageKind {
     /// A dictionary with this number of values.
     Dictionary(u32, Encoding),
     /// Row values.
@@ -85,7 +85,7 @@ pub struct Page {
     /// The header's offset in the file.
     pub offset: u64,
     /// The page's kind.
-    pub kind: Kind,
+    pub kind: ParquetPageKind,
     /// The bytes after the header.
     pub bytes: Bytes,
 }
@@ -154,16 +154,16 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
                 (Ok(encoding), Ok(definition)) => {
                     let repetition = repetition.and_then(|number| Encoding::of(number).ok());
                     let levels = Levels::V1 { encoding: definition, repetition };
-                    Kind::Data(Data { values, encoding, levels })
+                    ParquetPageKind::Data(Data { values, encoding, levels })
                 }
                 (Err(error), _) | (_, Err(error)) => return Some(Err(error)),
             }
         }
-        1 => Kind::Index,
+        1 => ParquetPageKind::Index,
         2 => {
             let [values, encoding] = dictionary?;
             match Encoding::of(encoding?) {
-                Ok(encoding) => Kind::Dictionary(count(values)?, encoding),
+                Ok(encoding) => ParquetPageKind::Dictionary(count(values)?, encoding),
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -178,7 +178,7 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
                 is_packed: is_packed != Some(0),
             };
             match Encoding::of(encoding?) {
-                Ok(encoding) => Kind::Data(Data { values, encoding, levels }),
+                Ok(encoding) => ParquetPageKind::Data(Data { values, encoding, levels }),
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -207,7 +207,7 @@ pub fn read_page(source: &Ranged, offset: u64, header: &Header, codec: Compressi
         }
     }
     let (start, is_packed) = match header.kind {
-        Kind::Data(Data { levels: Levels::V2 { repetition, definition, is_packed, .. }, .. }) => {
+        ParquetPageKind::Data(Data { levels: Levels::V2 { repetition, definition, is_packed, .. }, .. }) => {
             (repetition as usize + definition as usize, is_packed)
         }
         _ => (0, true),
@@ -354,8 +354,13 @@ mod tests {
             encoding: Encoding::Plain,
             levels: Levels::V1 { encoding: Encoding::Rle, repetition: Some(Encoding::Rle) },
         };
-        let expected =
-            Header { len: whole.len() as u64, unpacked: 300, packed: 200, crc: None, kind: Kind::Data(data) };
+        let expected = Header {
+            len: whole.len() as u64,
+            unpacked: 300,
+            packed: 200,
+            crc: None,
+            kind: ParquetPageKind::Data(data),
+        };
         assert_eq!(header(&whole), Some(Ok(expected)));
         assert_eq!(header(&[&whole[..], b"the page"].concat()), Some(Ok(expected)));
         for len in 0..whole.len() {
@@ -478,7 +483,7 @@ mod tests {
         let mut crc = flate2::Crc::new();
         crc.update(body);
         for (sum, is_ok) in [(None, true), (Some(crc.sum()), true), (Some(!crc.sum()), false)] {
-            let header = Header { len: 3, unpacked: 19, packed: 19, crc: sum, kind: Kind::Index };
+            let header = Header { len: 3, unpacked: 19, packed: 19, crc: sum, kind: ParquetPageKind::Index };
             let source = source(&[&b"abc"[..], body].concat());
             let page = read_page(&source, 0, &header, CompressionCodec::UNCOMPRESSED);
             assert_eq!(page.is_ok(), is_ok, "{page:?}");

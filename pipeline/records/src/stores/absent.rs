@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use super::State;
+use super::ObjectState;
 
 /// The error's text, worded to follow a name.
 const ABSENT: &str = "this build reads and writes only local files; published programs also reach object stores and web \
@@ -32,7 +32,7 @@ impl Object {
     ///
     /// # Errors
     /// Always returns an error.
-    pub fn state_at(_: &str) -> io::Result<State> {
+    pub fn state_at(_: &str) -> io::Result<ObjectState> {
         absent()
     }
 

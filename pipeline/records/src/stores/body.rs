@@ -12,7 +12,7 @@ use futures_util::stream::BoxStream;
 use object_store::path::Path as Key;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 
-use super::State;
+use super::ObjectState;
 use super::client::{changed, failure};
 
 /// Maximum number of consecutive times that a stream is resumed without receiving a byte. Each time, the store's client
@@ -59,10 +59,10 @@ impl Version {
     }
 
     /// Returns the state that the server reported.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ObjectState {
         let seconds = u64::try_from(self.meta.last_modified.timestamp()).ok().filter(|&seconds| seconds > 0);
         let changed = seconds.map(|seconds| (seconds, self.meta.last_modified.timestamp_subsec_nanos()));
-        State { bytes: self.meta.size, changed, etag: self.meta.e_tag.clone() }
+        ObjectState { bytes: self.meta.size, changed, etag: self.meta.e_tag.clone() }
     }
 
     /// Requests some bytes of this version.

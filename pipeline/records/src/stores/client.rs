@@ -16,7 +16,7 @@ use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientConfigKey, Error, ObjectStore, RetryConfig};
 use tokio::runtime::{Builder, Runtime};
 
-use super::object_name::{Kind, ObjectName};
+use super::object_name::{ObjectName, StoreKind};
 use crate::redacted::redacted_text;
 use crate::text::printable;
 
@@ -96,7 +96,7 @@ pub fn runtime() -> io::Result<&'static Runtime> {
 pub fn connect(name: &ObjectName, purpose: Purpose) -> io::Result<Store> {
     static STORES: Mutex<Option<HashMap<(String, Purpose), Store>>> = Mutex::new(None);
     // A web server's connection is for one name, so the map would grow without bound.
-    if name.kind == Kind::Web {
+    if name.kind == StoreKind::Web {
         return open(name, purpose);
     }
     let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,28 +114,28 @@ fn open(name: &ObjectName, purpose: Purpose) -> io::Result<Store> {
     runtime()?;
     let settings = settings(purpose);
     let built = match name.kind {
-        Kind::S3 => {
+        StoreKind::S3 => {
             let builder = AmazonS3Builder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: AmazonS3Builder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(AmazonS3ConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
-        Kind::Google => {
+        StoreKind::Google => {
             let builder = GoogleCloudStorageBuilder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: GoogleCloudStorageBuilder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(GoogleConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
-        Kind::Azure => {
+        StoreKind::Azure => {
             let builder = MicrosoftAzureBuilder::from_env().with_url(&name.root).with_retry(retries());
             let set = |builder: MicrosoftAzureBuilder, (key, value): (ClientConfigKey, String)| {
                 builder.with_config(AzureConfigKey::Client(key), value)
             };
             settings.into_iter().fold(builder, set).build().map(with_parts)
         }
-        Kind::Web => {
+        StoreKind::Web => {
             let is_plain = name.root.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
             let allowed = std::env::var(ALLOW_HTTP).is_ok_and(|value| value == "true" || value == "1");
             if is_plain && !allowed {

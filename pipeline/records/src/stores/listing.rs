@@ -12,7 +12,7 @@ use object_store::path::Path as Key;
 
 use super::body::{Body, Version};
 use super::client::{Purpose, block_on, connect, failure};
-use super::object_name::{Kind, ObjectName, invalid};
+use super::object_name::{ObjectName, StoreKind, invalid};
 use crate::globs::OPTIONS;
 
 /// Maximum number of objects that are listed for a pattern or a folder.
@@ -28,7 +28,7 @@ pub const SMALL_AT_ONCE: usize = 8;
 /// Returns an error if the name or the pattern is invalid, if nothing matches, or if the objects cannot be listed.
 pub fn expand(url: &str) -> io::Result<Vec<String>> {
     let name = ObjectName::of(url)?;
-    let Some(wildcard) = name.key.find(['*', '?', '[']).filter(|_| name.kind != Kind::Web) else {
+    let Some(wildcard) = name.key.find(['*', '?', '[']).filter(|_| name.kind != StoreKind::Web) else {
         return Ok(vec![url.into()]);
     };
     let pattern = Pattern::new(&name.key).map_err(|error| invalid(format!("is not a pattern for names: {error}")))?;
@@ -54,7 +54,7 @@ pub fn expand(url: &str) -> io::Result<Vec<String>> {
 /// Returns an error if the objects cannot be listed.
 pub fn list(folder: &str) -> io::Result<Vec<String>> {
     let name = ObjectName::of(folder)?;
-    if name.kind == Kind::Web {
+    if name.kind == StoreKind::Web {
         return Err(invalid("names a folder, and web servers have no lists of files; name the files"));
     }
     let store = connect(&name, Purpose::Read)?.objects;

@@ -42,7 +42,7 @@ pub const SMALL_OBJECTS: usize = 64;
 
 /// A remote object's state, as its server reports it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct ObjectState {
     /// Size in bytes.
     pub bytes: u64,
     /// The time of the last change, in seconds and nanoseconds since 1970, if the server reports it.

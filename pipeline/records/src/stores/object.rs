@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 
-use super::State;
+use super::ObjectState;
 use super::body::{Bodies, Body, Version};
 use super::client::{Purpose, block_on, connect};
 use super::object_name::ObjectName;
@@ -51,7 +51,7 @@ impl Object {
     ///
     /// # Errors
     /// Returns the errors of [`Object::open`].
-    pub fn state_at(url: &str) -> io::Result<State> {
+    pub fn state_at(url: &str) -> io::Result<ObjectState> {
         let name = ObjectName::of(url)?;
         let (store, key) = (connect(&name, Purpose::Read)?, name.key()?);
         Ok(block_on(Version::head(store.objects, key))??.state())
@@ -72,7 +72,7 @@ impl Object {
     }
 
     /// Returns the object's state when it was opened.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ObjectState {
         self.version.state()
     }
 
@@ -144,12 +144,12 @@ struct Blocks {
 
 #[derive(Default)]
 struct Cached {
-    blocks: HashMap<u64, Block>,
+    blocks: HashMap<u64, CachedBlock>,
     /// Increases with each use.
     clock: u64,
 }
 
-enum Block {
+enum CachedBlock {
     /// Another thread has requested it.
     Requested,
     /// The bytes, and the time of the last use.
@@ -164,11 +164,11 @@ impl Blocks {
             cached.clock += 1;
             let clock = cached.clock;
             match cached.blocks.get_mut(&number) {
-                Some(Block::Ready(bytes, used)) => {
+                Some(CachedBlock::Ready(bytes, used)) => {
                     *used = clock;
                     return Ok(bytes.clone());
                 }
-                Some(Block::Requested) => {
+                Some(CachedBlock::Requested) => {
                     cached = self.ended.wait(cached).unwrap_or_else(PoisonError::into_inner);
                 }
                 None => break,
@@ -176,7 +176,7 @@ impl Blocks {
         }
         let run = cached.run(number, last, version.len().div_ceil(BLOCK_BYTES));
         for number in run.clone() {
-            cached.blocks.insert(number, Block::Requested);
+            cached.blocks.insert(number, CachedBlock::Requested);
         }
         drop(cached);
         let request = Request { blocks: self, run: run.clone() };
@@ -184,7 +184,7 @@ impl Blocks {
         request.end(found);
         // The block may have been removed again only if the cache is smaller than a request.
         match self.lock().blocks.get(&number) {
-            Some(Block::Ready(bytes, _)) => Ok(bytes.clone()),
+            Some(CachedBlock::Ready(bytes, _)) => Ok(bytes.clone()),
             _ => Err(io::Error::other("internal error: a requested block is missing; please report it")),
         }
     }
@@ -209,8 +209,8 @@ impl Cached {
     fn shrink(&mut self) {
         while self.blocks.len() > MAX_CACHED_BLOCKS {
             let used = self.blocks.iter().filter_map(|(&number, block)| match block {
-                Block::Ready(_, used) => Some((*used, number)),
-                Block::Requested => None,
+                CachedBlock::Ready(_, used) => Some((*used, number)),
+                CachedBlock::Requested => None,
             });
             let Some((_, oldest)) = used.min() else { return };
             self.blocks.remove(&oldest);
@@ -230,7 +230,7 @@ impl Request<'_> {
         cached.clock += 1;
         let clock = cached.clock;
         for (number, bytes) in self.run.clone().zip(found) {
-            cached.blocks.insert(number, Block::Ready(bytes, clock));
+            cached.blocks.insert(number, CachedBlock::Ready(bytes, clock));
         }
         cached.shrink();
     }
@@ -240,7 +240,7 @@ impl Drop for Request<'_> {
     fn drop(&mut self) {
         let mut cached = self.blocks.lock();
         for number in self.run.clone() {
-            if matches!(cached.blocks.get(&number), Some(Block::Requested)) {
+            if matches!(cached.blocks.get(&number), Some(CachedBlock::Requested)) {
                 cached.blocks.remove(&number);
             }
         }
@@ -277,9 +277,9 @@ mod tests {
         for count in [MAX_CACHED_BLOCKS - 1, MAX_CACHED_BLOCKS, MAX_CACHED_BLOCKS + 1] {
             let mut cached = Cached::default();
             for number in 0..count as u64 {
-                cached.blocks.insert(number, Block::Ready(Bytes::new(), number));
+                cached.blocks.insert(number, CachedBlock::Ready(Bytes::new(), number));
             }
-            cached.blocks.insert(u64::MAX, Block::Requested);
+            cached.blocks.insert(u64::MAX, CachedBlock::Requested);
             cached.blocks.remove(&u64::MAX);
             cached.shrink();
             assert_eq!(cached.blocks.len(), count.min(MAX_CACHED_BLOCKS));
@@ -294,10 +294,10 @@ mod tests {
         assert_eq!(cached.run(3, 3, 100), 3..4);
         assert_eq!(cached.run(3, 5, 100), 3..6);
         assert_eq!(cached.run(3, 90, 100), 3..3 + AHEAD_BLOCKS);
-        cached.blocks.insert(2, Block::Requested);
+        cached.blocks.insert(2, CachedBlock::Requested);
         assert_eq!(cached.run(3, 3, 100), 3..3 + AHEAD_BLOCKS);
         assert_eq!(cached.run(3, 3, 5), 3..5);
-        cached.blocks.insert(6, Block::Requested);
+        cached.blocks.insert(6, CachedBlock::Requested);
         assert_eq!(cached.run(3, 3, 100), 3..6);
     }
 }

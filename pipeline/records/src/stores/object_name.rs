@@ -9,7 +9,7 @@ use crate::redacted::remember;
 
 /// The kind of a store.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Kind {
+pub enum StoreKind {
     /// Amazon S3 and compatible stores.
     S3,
     /// Google Cloud Storage.
@@ -27,7 +27,7 @@ const AZURE_HOSTS: [&str; 4] =
 /// The parts of an object's URL.
 #[derive(Clone, Debug)]
 pub struct ObjectName {
-    pub kind: Kind,
+    pub kind: StoreKind,
     /// The name's part up to the bucket or container and its slash. The whole name for a web server, which has no
     /// buckets.
     pub root: String,
@@ -45,9 +45,9 @@ impl ObjectName {
         let (scheme, rest) = url.split_once("://").ok_or_else(|| invalid("has no scheme"))?;
         let scheme = scheme.to_ascii_lowercase();
         let kind = match &*scheme {
-            "s3" | "s3a" => Kind::S3,
-            "gs" => Kind::Google,
-            "az" | "adl" | "azure" | "abfs" | "abfss" => Kind::Azure,
+            "s3" | "s3a" => StoreKind::S3,
+            "gs" => StoreKind::Google,
+            "az" | "adl" | "azure" | "abfs" | "abfss" => StoreKind::Azure,
             "https" | "http" => return ObjectName::of_web(url, rest),
             _ => return Err(invalid("has an unknown scheme")),
         };
@@ -72,12 +72,12 @@ impl ObjectName {
             let (container, key) = path.split_once('/').unwrap_or((path, ""));
             let key = Key::from_url_path(key).map_err(|error| invalid(error.to_string()))?;
             return Ok(ObjectName {
-                kind: Kind::Azure,
+                kind: StoreKind::Azure,
                 root: format!("https://{host}/{container}/"),
                 key: key.to_string(),
             });
         }
-        Ok(ObjectName { kind: Kind::Web, root: name.into(), key: String::new() })
+        Ok(ObjectName { kind: StoreKind::Web, root: name.into(), key: String::new() })
     }
 
     /// Returns the object's key.
@@ -87,10 +87,10 @@ impl ObjectName {
     pub fn key(&self) -> io::Result<Key> {
         let is_folder = self.key.is_empty() || self.key.ends_with('/');
         match self.kind {
-            Kind::Web if self.root.ends_with('/') => {
+            StoreKind::Web if self.root.ends_with('/') => {
                 Err(invalid("names a folder, and web servers have no lists of files; name the files"))
             }
-            Kind::Web => Ok(Key::default()),
+            StoreKind::Web => Ok(Key::default()),
             _ if is_folder => Err(invalid("names a folder; expected an object")),
             _ => Key::parse(&self.key).map_err(|error| invalid(error.to_string())),
         }
@@ -114,23 +114,23 @@ mod tests {
     #[test]
     fn names_are_split_into_stores_and_keys() {
         for (name, expected) in [
-            ("s3://b/k/x.csv", Some((Kind::S3, "s3://b/", "k/x.csv"))),
-            ("S3A://b/k", Some((Kind::S3, "s3a://b/", "k"))),
+            ("s3://b/k/x.csv", Some((StoreKind::S3, "s3://b/", "k/x.csv"))),
+            ("S3A://b/k", Some((StoreKind::S3, "s3a://b/", "k"))),
             // Keys are taken as they are.
-            ("s3://b/a b%20?x=1#y", Some((Kind::S3, "s3://b/", "a b%20?x=1#y"))),
-            ("gs://b/dt=1/k", Some((Kind::Google, "gs://b/", "dt=1/k"))),
-            ("az://c/k", Some((Kind::Azure, "az://c/", "k"))),
-            ("abfss://c@a.dfs.core.windows.net/k", Some((Kind::Azure, "abfss://c@a.dfs.core.windows.net/", "k"))),
+            ("s3://b/a b%20?x=1#y", Some((StoreKind::S3, "s3://b/", "a b%20?x=1#y"))),
+            ("gs://b/dt=1/k", Some((StoreKind::Google, "gs://b/", "dt=1/k"))),
+            ("az://c/k", Some((StoreKind::Azure, "az://c/", "k"))),
+            ("abfss://c@a.dfs.core.windows.net/k", Some((StoreKind::Azure, "abfss://c@a.dfs.core.windows.net/", "k"))),
             (
                 "https://a.blob.core.windows.net/c/k%20l",
-                Some((Kind::Azure, "https://a.blob.core.windows.net/c/", "k l")),
+                Some((StoreKind::Azure, "https://a.blob.core.windows.net/c/", "k l")),
             ),
             (
                 "https://a.blob.core.windows.net/c/k?sig=x",
-                Some((Kind::Web, "https://a.blob.core.windows.net/c/k?sig=x", "")),
+                Some((StoreKind::Web, "https://a.blob.core.windows.net/c/k?sig=x", "")),
             ),
-            ("https://h/a?b#c", Some((Kind::Web, "https://h/a?b#c", ""))),
-            ("http://h:8080/a", Some((Kind::Web, "http://h:8080/a", ""))),
+            ("https://h/a?b#c", Some((StoreKind::Web, "https://h/a?b#c", ""))),
+            ("http://h:8080/a", Some((StoreKind::Web, "http://h:8080/a", ""))),
             ("https://u:p@h/a", None),
             ("https:///", None),
             ("s3:///k", None),

@@ -24,7 +24,7 @@ use super::upload::{PART_BYTES, Upload};
 
 /// The fault of a response.
 #[derive(Clone, Copy, Debug)]
-enum Fault {
+enum ResponseFault {
     None,
     /// The stream fails after this many bytes.
     Break(usize),
@@ -39,7 +39,7 @@ enum Fault {
 /// An in-memory store. The first responses have the faults, in order.
 struct Faulty {
     inner: InMemory,
-    faults: Mutex<std::vec::IntoIter<Fault>>,
+    faults: Mutex<std::vec::IntoIter<ResponseFault>>,
     ranges: Mutex<Vec<Option<Range<u64>>>>,
 }
 
@@ -64,12 +64,12 @@ impl Faulty {
             _ => None,
         });
         self.ranges.lock().unwrap().push(range);
-        let fault = self.faults.lock().unwrap().next().unwrap_or(Fault::None);
-        if matches!(fault, Fault::Replace | Fault::ReplaceUnnoticed) {
+        let fault = self.faults.lock().unwrap().next().unwrap_or(ResponseFault::None);
+        if matches!(fault, ResponseFault::Replace | ResponseFault::ReplaceUnnoticed) {
             let len = self.inner.head(key).await?.size as usize;
             self.inner.put(key, vec![b'?'; len].into()).await?;
         }
-        if matches!(fault, Fault::ReplaceUnnoticed) {
+        if matches!(fault, ResponseFault::ReplaceUnnoticed) {
             options.if_match = None;
         }
         let found = self.inner.get_opts(key, options).await?;
@@ -78,8 +78,8 @@ impl Faulty {
         let bytes = found.bytes().await?;
         let broken = || Err(Error::Generic { store: "Faulty", source: "connection reset".into() });
         let stream = match fault {
-            Fault::Break(len) => stream::iter(vec![Ok(bytes.slice(..len.min(bytes.len()))), broken()]).boxed(),
-            Fault::End(len) => stream::iter(vec![Ok(bytes.slice(..len.min(bytes.len())))]).boxed(),
+            ResponseFault::Break(len) => stream::iter(vec![Ok(bytes.slice(..len.min(bytes.len()))), broken()]).boxed(),
+            ResponseFault::End(len) => stream::iter(vec![Ok(bytes.slice(..len.min(bytes.len())))]).boxed(),
             _ => stream::iter(vec![Ok(bytes)]).boxed(),
         };
         Ok(GetResult { payload: GetResultPayload::Stream(stream), meta, range, attributes, extensions })
@@ -147,7 +147,7 @@ fn bytes_of(len: usize) -> Vec<u8> {
 }
 
 /// Returns an open object of `len` bytes in a store with these faults, and the store.
-fn object(len: usize, faults: &[Fault]) -> (std::io::Result<Object>, Arc<Faulty>) {
+fn object(len: usize, faults: &[ResponseFault]) -> (std::io::Result<Object>, Arc<Faulty>) {
     let key = Key::from("a/b");
     let faults = Mutex::new(Vec::from(faults).into_iter());
     let store = Arc::new(Faulty { inner: InMemory::new(), faults, ranges: Mutex::default() });
@@ -160,10 +160,13 @@ fn object(len: usize, faults: &[Fault]) -> (std::io::Result<Object>, Arc<Faulty>
 fn broken_streams_are_resumed_with_equal_bytes() {
     for (len, faults) in [
         (0, vec![]),
-        (1, vec![Fault::Break(0)]),
-        (5000, vec![Fault::Break(1), Fault::Break(4998)]),
-        (5000, vec![Fault::End(17), Fault::Break(0), Fault::End(0), Fault::Break(4000)]),
-        (5000, vec![Fault::Break(5000)]),
+        (1, vec![ResponseFault::Break(0)]),
+        (5000, vec![ResponseFault::Break(1), ResponseFault::Break(4998)]),
+        (
+            5000,
+            vec![ResponseFault::End(17), ResponseFault::Break(0), ResponseFault::End(0), ResponseFault::Break(4000)],
+        ),
+        (5000, vec![ResponseFault::Break(5000)]),
     ] {
         let (object, store) = object(len, &faults);
         let mut found = Vec::new();
@@ -178,12 +181,17 @@ fn broken_streams_are_resumed_with_equal_bytes() {
 #[test]
 fn resumptions_without_a_byte_stop_at_the_limit() {
     for count in [MAX_RESUMES - 1, MAX_RESUMES, MAX_RESUMES + 1] {
-        let (object, _) = object(100, &vec![Fault::Break(0); count]);
+        let (object, _) = object(100, &vec![ResponseFault::Break(0); count]);
         let mut found = Vec::new();
         let read = object.unwrap().into_reader().read_to_end(&mut found);
         assert_eq!(read.is_ok(), count <= MAX_RESUMES, "{count}: {read:?}");
         // A byte in between begins a new count.
-        let faults = [vec![Fault::Break(0); MAX_RESUMES], vec![Fault::Break(1)], vec![Fault::Break(0); count]].concat();
+        let faults = [
+            vec![ResponseFault::Break(0); MAX_RESUMES],
+            vec![ResponseFault::Break(1)],
+            vec![ResponseFault::Break(0); count],
+        ]
+        .concat();
         let (object, _) = self::object(100, &faults);
         let read = object.unwrap().into_reader().read_to_end(&mut found);
         assert_eq!(read.is_ok(), count < MAX_RESUMES, "{count}: {read:?}");
@@ -193,7 +201,7 @@ fn resumptions_without_a_byte_stop_at_the_limit() {
 #[test]
 fn reads_by_position_are_equal_and_few() {
     let len = 5 << 20;
-    let (object, store) = object(len, &[Fault::None, Fault::Break(7), Fault::End(1000)]);
+    let (object, store) = object(len, &[ResponseFault::None, ResponseFault::Break(7), ResponseFault::End(1000)]);
     let (object, expected) = (object.unwrap(), bytes_of(len));
     for (at, want) in [(len - 8, 8), (0, 1), (1, 1000), ((1 << 20) - 1, 2), (3 << 20, 2 << 20), (0, len), (len - 1, 5)]
     {
@@ -218,13 +226,13 @@ fn reads_by_position_are_equal_and_few() {
 
 #[test]
 fn replaced_objects_are_errors() {
-    for fault in [Fault::Replace, Fault::ReplaceUnnoticed] {
-        let (object, _) = object(3 << 20, &[Fault::None, Fault::None, fault]);
+    for fault in [ResponseFault::Replace, ResponseFault::ReplaceUnnoticed] {
+        let (object, _) = object(3 << 20, &[ResponseFault::None, ResponseFault::None, fault]);
         let object = object.unwrap();
         assert!(object.read_at(0, &mut [0; 9]).is_ok());
         let error = object.read_at(2 << 20, &mut [0; 9]).unwrap_err();
         assert!(error.to_string().contains("was changed while it was read"), "{fault:?}: {error}");
-        let (object, _) = self::object(3000, &[Fault::Break(9), fault]);
+        let (object, _) = self::object(3000, &[ResponseFault::Break(9), fault]);
         let error = object.unwrap().into_reader().read_to_end(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("was changed while it was read"), "{fault:?}: {error}");
     }

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::State;
+use super::ObjectState;
 use super::body::Version;
 use super::client::{Purpose, Store, block_on, connect, failure, runtime};
 use super::object_name::{ObjectName, invalid};
@@ -49,15 +49,15 @@ pub struct Upload {
     /// Whether an existing object is replaced.
     force: bool,
     /// The state of the object that will be replaced.
-    before: Option<State>,
+    before: Option<ObjectState>,
     buffer: Vec<u8>,
     /// The parts, if the object has several.
-    several: Option<Parts>,
+    several: Option<UploadParts>,
     hash: Box<Xxh3Default>,
     bytes: u64,
 }
 
-struct Parts {
+struct UploadParts {
     started: Started,
     /// The upload's number in [`UNFINISHED`].
     number: u64,
@@ -111,7 +111,7 @@ impl Upload {
         let part = PutPayload::from(std::mem::replace(&mut self.buffer, rest));
         let parts = match &mut self.several {
             Some(parts) => parts,
-            None => self.several.insert(Parts::start(Arc::clone(&self.parts), self.key.clone())?),
+            None => self.several.insert(UploadParts::start(Arc::clone(&self.parts), self.key.clone())?),
         };
         parts.send(part)
     }
@@ -202,8 +202,8 @@ impl Write for Upload {
     }
 }
 
-impl Parts {
-    fn start(parts: Arc<dyn MultipartStore>, key: Key) -> io::Result<Parts> {
+impl UploadParts {
+    fn start(parts: Arc<dyn MultipartStore>, key: Key) -> io::Result<UploadParts> {
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock is held until the upload is registered, so that an interrupt removes it.
         let id = block_on(parts.create_multipart(&key))?.map_err(|error| refused(&error))?;
@@ -211,7 +211,7 @@ impl Parts {
         let (number, started) = (*next, Started { parts, key, id });
         *next += 1;
         all.insert(number, started.clone());
-        Ok(Parts { started, number, sending: JoinSet::new(), sent: Vec::new() })
+        Ok(UploadParts { started, number, sending: JoinSet::new(), sent: Vec::new() })
     }
 
     fn send(&mut self, part: PutPayload) -> io::Result<()> {
@@ -246,7 +246,7 @@ impl Parts {
     }
 }
 
-impl Drop for Parts {
+impl Drop for UploadParts {
     fn drop(&mut self) {
         self.sending.abort_all();
         if let Some(started) = self.forget() {
@@ -293,7 +293,7 @@ fn refused(error: &Error) -> io::Error {
 }
 
 /// Returns an object's state, or `None` if there is none.
-fn state(objects: &Arc<dyn ObjectStore>, key: &Key) -> io::Result<Option<State>> {
+fn state(objects: &Arc<dyn ObjectStore>, key: &Key) -> io::Result<Option<ObjectState>> {
     match block_on(Version::head(Arc::clone(objects), key.clone()))? {
         Ok(version) => Ok(Some(version.state())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -49,14 +49,14 @@ const MAX_PIECES: usize = 10;
 
 /// The locations of a URL's parts among a row's cells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct UrlCells {
     /// Each part's cell.
     pub places: [Option<usize>; PART_COUNT],
     /// The scheme of rows without one.
     pub scheme: Option<&'static str>,
 }
 
-impl Parts {
+impl UrlCells {
     /// Returns the number of cells that hold parts. They come first.
     pub fn count(&self) -> usize {
         self.places.iter().flatten().count()
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn parts_are_joined_or_refused() {
-        let all = Parts { places: [Some(0), Some(1), Some(2), Some(3), Some(4)], scheme: None };
-        let with_scheme = Parts { scheme: Some("http"), ..all };
-        let join = |parts: &Parts, cells: [&str; PART_COUNT]| {
+        let all = UrlCells { places: [Some(0), Some(1), Some(2), Some(3), Some(4)], scheme: None };
+        let with_scheme = UrlCells { scheme: Some("http"), ..all };
+        let join = |parts: &UrlCells, cells: [&str; PART_COUNT]| {
             let cells = cells.map(|cell| (cell != "null").then_some(cell.as_bytes()));
             let arena = Bump::new();
             parts.join(&cells, &arena).map(|url| String::from_utf8(url.to_vec()).unwrap())

@@ -9,7 +9,7 @@ use super::delimiter::{name_of, shown_delimiter};
 use super::quotes::Quoting;
 use super::row::is_url;
 use super::row::is_url_name;
-use super::{COMMA, Columns, Format, Numbers, Table, Wanted};
+use super::{COMMA, ColumnOption, Columns, Format, Numbers, Table};
 use crate::lines::{MAX_LINE_BYTES, without_line_end};
 use crate::shown::shown;
 
@@ -97,7 +97,7 @@ impl Candidate {
 /// The columns that a table must have.
 pub(super) struct Search<'s> {
     /// The wanted columns.
-    pub wanted: &'s [Wanted],
+    pub wanted: &'s [ColumnOption],
     /// The place of the URL column, or the host's, among the wanted columns.
     pub key: usize,
     /// Returns whether a cell of this column can only be data.
@@ -221,14 +221,14 @@ impl Search<'_> {
 
     /// Returns whether a wanted column has a name and not a number.
     fn needs_header(&self) -> bool {
-        let is_name = |wanted: &Wanted| wanted.name.as_ref().is_some_and(|name| name.parse::<usize>().is_err());
+        let is_name = |wanted: &ColumnOption| wanted.name.as_ref().is_some_and(|name| name.parse::<usize>().is_err());
         self.wanted.iter().any(is_name)
     }
 
     /// Returns whether a first row has the wanted names, and can only be a header.
     fn is_header(&self, row: &[Vec<u8>]) -> bool {
-        let names = |wanted: &Wanted| Column::named(row, wanted).len();
-        let is_there = |wanted: &Wanted| match wanted.number() {
+        let names = |wanted: &ColumnOption| Column::named(row, wanted).len();
+        let is_there = |wanted: &ColumnOption| match wanted.number() {
             Some(number) => (1..=row.len()).contains(&number),
             None => names(wanted) == 1,
         };
@@ -253,7 +253,7 @@ impl Search<'_> {
         let width = rows.first().map_or(0, Vec::len);
         rows.first().is_some_and(|row| self.has_numbers(row))
             && rows.iter().all(|row| row.len() == width)
-            && match self.wanted.get(self.key).and_then(Wanted::number) {
+            && match self.wanted.get(self.key).and_then(ColumnOption::number) {
                 Some(number) => {
                     let has_url = |row: &Vec<Vec<u8>>| {
                         number.checked_sub(1).and_then(|at| row.get(at)).is_some_and(|cell| (self.is_data)(cell))
@@ -347,7 +347,7 @@ impl Search<'_> {
     }
 }
 
-impl Wanted {
+impl ColumnOption {
     /// Returns the column's number, from 1, if it is given by number.
     fn number(&self) -> Option<usize> {
         self.name.as_ref().and_then(|name| name.parse().ok())
@@ -376,7 +376,7 @@ fn url_or_cells(candidate: &Candidate) -> String {
     )
 }
 
-fn data_or_header(row: &[Vec<u8>], wanted: &Wanted) -> String {
+fn data_or_header(row: &[Vec<u8>], wanted: &ColumnOption) -> String {
     format!(
         "is the first row a header or data? It has the name for {} and a URL: {}; give the column's number, from 1 on",
         wanted.option,
@@ -384,7 +384,7 @@ fn data_or_header(row: &[Vec<u8>], wanted: &Wanted) -> String {
     )
 }
 
-fn which_column(row: &[Vec<u8>], wanted: &Wanted) -> String {
+fn which_column(row: &[Vec<u8>], wanted: &ColumnOption) -> String {
     format!("which column has the URLs? Say it with {}; the first row is {}", wanted.option, list(row))
 }
 
@@ -398,14 +398,14 @@ struct Column {
 
 impl Column {
     /// Returns the columns with the wanted name, or with a known name for URLs.
-    fn named(row: &[Vec<u8>], wanted: &Wanted) -> Vec<usize> {
+    fn named(row: &[Vec<u8>], wanted: &ColumnOption) -> Vec<usize> {
         let Some(name) = &wanted.name else { return places(row, is_url_name) };
         let exact = places(row, |cell| cell == name.as_bytes());
         if exact.is_empty() { places(row, |cell| cell.eq_ignore_ascii_case(name.as_bytes())) } else { exact }
     }
 
     /// Returns the column with a number, or the only one with a name.
-    fn find(row: &[Vec<u8>], wanted: &Wanted) -> MessageResult<Column> {
+    fn find(row: &[Vec<u8>], wanted: &ColumnOption) -> MessageResult<Column> {
         let option = wanted.option;
         if let Some(number) = wanted.number() {
             return match number.checked_sub(1) {

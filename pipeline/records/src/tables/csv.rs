@@ -30,7 +30,7 @@ pub const COMMA: u8 = b',';
 
 /// A row's length and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct CsvRow {
     /// Length in bytes with the line end.
     pub len: usize,
     /// Whether and how the row can be read.
@@ -120,7 +120,7 @@ impl Records {
 
     /// Returns the first row in `bytes`. They must be nonempty, and end with a row or with the input. Time:
     /// linear in the row.
-    pub fn row(&mut self, bytes: &[u8]) -> Row {
+    pub fn row(&mut self, bytes: &[u8]) -> CsvRow {
         let is_escaped = self.quoting.escape == Some(Escape::Backslash);
         let found = match is_escaped {
             true => memchr3(b'\n', b'"', b'\\', bytes),
@@ -129,23 +129,23 @@ impl Records {
         let row = match found {
             _ if self.by_line.is_some() => self.next_line(bytes),
             Some(at) if bytes[at] != b'\n' => self.quoted_row(bytes),
-            found => Row { len: found.map_or(bytes.len(), |at| at + 1), kind: RowKind::Plain },
+            found => CsvRow { len: found.map_or(bytes.len(), |at| at + 1), kind: RowKind::Plain },
         };
         // A line end inside an unclosed quote is part of the row.
         let text = &bytes[..row.len];
         let text = if row.kind == RowKind::Unclosed { text } else { without_lf(text) };
-        if text.len() > self.max_row_bytes { Row { kind: RowKind::TooLong, ..row } } else { row }
+        if text.len() > self.max_row_bytes { CsvRow { kind: RowKind::TooLong, ..row } } else { row }
     }
 
     /// Returns the first row in `bytes`, which has a quote or an escape.
-    fn quoted_row(&mut self, bytes: &[u8]) -> Row {
+    fn quoted_row(&mut self, bytes: &[u8]) -> CsvRow {
         if self.quoting.may_be_plain {
             return self.doubtful_row(bytes);
         }
         let split = self.split(bytes);
         if !self.has_escape {
             let kind = if split.is_some() { self.fault.unwrap_or(RowKind::Quoted) } else { RowKind::Unclosed };
-            return Row { len: split.unwrap_or(bytes.len()), kind };
+            return CsvRow { len: split.unwrap_or(bytes.len()), kind };
         }
         let mut scan = Scan::default();
         let len = scan.read(bytes, self.quoting);
@@ -154,11 +154,11 @@ impl Records {
             _ if scan.is_unclear() => RowKind::Unclear,
             _ => self.fault.unwrap_or(RowKind::Quoted),
         };
-        Row { len: len.unwrap_or(bytes.len()), kind }
+        CsvRow { len: len.unwrap_or(bytes.len()), kind }
     }
 
     /// Returns the first row in `bytes` of TSV. Quotes may be text, and then each line is a row.
-    fn doubtful_row(&mut self, bytes: &[u8]) -> Row {
+    fn doubtful_row(&mut self, bytes: &[u8]) -> CsvRow {
         let line_len = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
         let mut scan = Scan::default();
         let len = scan.read(bytes, self.quoting);
@@ -180,17 +180,17 @@ impl Records {
         } else {
             RowKind::Unclear
         };
-        Row { len: row_len, kind }
+        CsvRow { len: row_len, kind }
     }
 
     /// Returns the next line of a row that is returned line by line.
-    fn next_line(&mut self, bytes: &[u8]) -> Row {
+    fn next_line(&mut self, bytes: &[u8]) -> CsvRow {
         let (kind, left) = self.by_line.take().unwrap_or((RowKind::Unclear, bytes.len()));
         let len = memchr(b'\n', &bytes[..left.min(bytes.len())]).map_or(left.min(bytes.len()), |at| at + 1);
         self.by_line = (len < left).then_some((kind, left - len));
         // Only the last line is the end of the input.
         let kind = if self.by_line.is_some() { RowKind::Unclear } else { kind };
-        Row { len, kind }
+        CsvRow { len, kind }
     }
 
     /// Returns whether `bytes` contain their first row completely.
@@ -421,7 +421,7 @@ mod tests {
     fn rows_of(mut bytes: &[u8], limit: usize, quoting: Quoting) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
         let (mut records, mut rows) = (Records::with_limit(quoting, limit), Vec::new());
         while !bytes.is_empty() {
-            let Row { len, kind } = records.row(bytes);
+            let CsvRow { len, kind } = records.row(bytes);
             let cells: Vec<Vec<u8>> = match kind {
                 RowKind::Quoted => (0..records.cell_count())
                     .map(|number| records.cell(number).map_or(b"unclear".to_vec(), |cell| cell.unwrap().to_vec()))

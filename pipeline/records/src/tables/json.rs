@@ -50,7 +50,7 @@ impl Fields {
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let mut reader = serde_json::Deserializer::from_slice(line);
         let (mut found, mut has_twice) = ([None; MAX_RAW_CELLS], false);
-        let at = At { fields: self, arena, cells: &mut found, has_twice: &mut has_twice };
+        let at = FieldVisitor { fields: self, arena, cells: &mut found, has_twice: &mut has_twice };
         // Serde would also accept a list, element by element, but a line must be an object.
         let is_object = line.trim_ascii_start().first() == Some(&b'{');
         let is_read = is_object && at.deserialize(&mut reader).is_ok() && reader.end().is_ok();
@@ -90,7 +90,7 @@ pub fn steps(name: &str) -> Result<Vec<String>, String> {
 }
 
 /// A visitor that stores a value's wanted fields in the cells.
-struct At<'f, 'b, 'c> {
+struct FieldVisitor<'f, 'b, 'c> {
     fields: &'f Fields,
     arena: &'b Bump,
     cells: &'c mut [Option<&'b [u8]>; MAX_RAW_CELLS],
@@ -98,7 +98,7 @@ struct At<'f, 'b, 'c> {
     has_twice: &'c mut bool,
 }
 
-impl<'b> At<'_, 'b, '_> {
+impl<'b> FieldVisitor<'_, 'b, '_> {
     fn put(self, text: Option<&'b [u8]>) {
         for &cell in &self.fields.cells {
             self.cells[cell] = text;
@@ -117,7 +117,7 @@ impl<'b> At<'_, 'b, '_> {
     }
 }
 
-impl<'b> DeserializeSeed<'b> for At<'_, 'b, '_> {
+impl<'b> DeserializeSeed<'b> for FieldVisitor<'_, 'b, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<(), D::Error> {
@@ -125,7 +125,7 @@ impl<'b> DeserializeSeed<'b> for At<'_, 'b, '_> {
     }
 }
 
-impl<'b> Visitor<'b> for At<'_, 'b, '_> {
+impl<'b> Visitor<'b> for FieldVisitor<'_, 'b, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -172,7 +172,7 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
 
     fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
         let mut seen = 0_u32;
-        while let Some(key) = map.next_key_seed(Key(self.fields))? {
+        while let Some(key) = map.next_key_seed(FieldNameVisitor(self.fields))? {
             let Some((at, is_exact)) = key else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -183,7 +183,7 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
                 true => {
                     let fields = &self.fields.inner[at].1;
                     let (cells, has_twice) = (&mut *self.cells, &mut *self.has_twice);
-                    map.next_value_seed(At { fields, arena: self.arena, cells, has_twice })?;
+                    map.next_value_seed(FieldVisitor { fields, arena: self.arena, cells, has_twice })?;
                 }
                 false => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -201,7 +201,7 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
             let is_there = match inner {
                 Some((_, fields)) => {
                     let (cells, has_twice) = (&mut *self.cells, &mut *self.has_twice);
-                    let at = At { fields, arena: self.arena, cells, has_twice };
+                    let at = FieldVisitor { fields, arena: self.arena, cells, has_twice };
                     list.next_element_seed(at)?.is_some()
                 }
                 None => list.next_element::<IgnoredAny>()?.is_some(),
@@ -217,9 +217,9 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
 
 /// A visitor that looks up a field name among the wanted fields. Returns the field's place, and whether the name has the
 /// same letter case.
-struct Key<'f>(&'f Fields);
+struct FieldNameVisitor<'f>(&'f Fields);
 
-impl<'b> DeserializeSeed<'b> for Key<'_> {
+impl<'b> DeserializeSeed<'b> for FieldNameVisitor<'_> {
     type Value = Option<(usize, bool)>;
 
     fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<Self::Value, D::Error> {
@@ -227,7 +227,7 @@ impl<'b> DeserializeSeed<'b> for Key<'_> {
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for FieldNameVisitor<'_> {
     type Value = Option<(usize, bool)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

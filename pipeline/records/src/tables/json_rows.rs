@@ -8,7 +8,7 @@
 
 use bumpalo::Bump;
 
-use super::Wanted;
+use super::ColumnOption;
 use super::cdx::{Legend, are_time_and_url};
 use super::cdxj::{TIMESTAMP, timestamp_of};
 use super::row::is_url_name;
@@ -51,7 +51,7 @@ impl Names {
     ///
     /// # Errors
     /// Returns a message if there is no such column, or if several have the name.
-    pub fn columns(&self, wanted: &[Wanted]) -> Result<(JsonRows, Vec<String>), String> {
+    pub fn columns(&self, wanted: &[ColumnOption]) -> Result<(JsonRows, Vec<String>), String> {
         let numbers = wanted.iter().map(|wanted| self.find(wanted)).collect::<Result<Vec<_>, _>>()?;
         let name = |number: &usize| format!("column {} (\"{}\")", number + 1, shown(self.names[*number].as_bytes()));
         let names = numbers.iter().map(name).collect();
@@ -60,7 +60,7 @@ impl Names {
         Ok((JsonRows { width: self.names.len(), numbers, timestamps }, names))
     }
 
-    fn find(&self, wanted: &Wanted) -> Result<usize, String> {
+    fn find(&self, wanted: &ColumnOption) -> Result<usize, String> {
         let is_wanted = |name: &&String| wanted.name.as_ref().map_or(is_original(name), |wanted| wanted == *name);
         let found: Vec<usize> = (0..).zip(&self.names).filter(|(_, name)| is_wanted(name)).map(|(at, _)| at).collect();
         let option = wanted.option;
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn each_line_is_a_list_of_texts() {
         let names = Names::of(br#"[["urlkey","timestamp","original"],"#).unwrap();
-        let wanted = |name: Option<&str>| Wanted { option: "--x", name: name.map(str::to_owned) };
+        let wanted = |name: Option<&str>| ColumnOption { option: "--x", name: name.map(str::to_owned) };
         let (rows, shown) = names.columns(&[wanted(None), wanted(Some("timestamp"))]).unwrap();
         assert_eq!(shown, ["column 3 (\"original\")", "column 2 (\"timestamp\")"]);
         let (arena, mut tried) = (Bump::new(), 0);
@@ -166,7 +166,7 @@ mod tests {
         }
         let names = Names::of(br#"[["url","x","x"],"#).unwrap();
         for name in ["x", "y"] {
-            assert!(names.columns(&[Wanted { option: "--x", name: Some(name.into()) }]).is_err(), "{name}");
+            assert!(names.columns(&[ColumnOption { option: "--x", name: Some(name.into()) }]).is_err(), "{name}");
         }
     }
 }

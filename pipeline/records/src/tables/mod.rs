@@ -49,7 +49,7 @@ use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, trimmed_url, without_lf, without_line_end};
 use super::time::Zone;
-use address::Parts;
+use address::UrlCells;
 use cdx::Cdx;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, UnclearCell, count_cells, plain_cells};
@@ -69,7 +69,7 @@ pub(crate) use row::{MAX_RAW_CELLS, is_url_name};
 pub use csv::COMMA;
 pub use delimiter::Delimiter;
 pub use guess::hint;
-pub use row::{Cells, Fault, MAX_CELLS, Wanted};
+pub use row::{Cells, ColumnOption, Fault, MAX_CELLS};
 
 /// The metadata key under which an output says how it was made. An output never keeps its input's entry.
 pub const LINEAGE_KEY: &str = "reptile";
@@ -161,7 +161,7 @@ enum Assembly {
     /// The first cell is the URL, which gets this scheme if it lacks one.
     Completed(&'static str),
     /// The first cells are parts of the URL.
-    Parts(Parts),
+    Parts(UrlCells),
     /// The cells are the fields of a request.
     Request(JsonLog),
 }

@@ -4,13 +4,13 @@
 //!
 //! ```
 //! use reptile_records::tables::open::{Opening, URL_OPTION};
-//! use reptile_records::tables::{Delimiter, Wanted, source::Source};
+//! use reptile_records::tables::{ColumnOption, Delimiter, source::Source};
 //!
 //! let text = b"seen;link\n2026-03-14;https://example.com/\n";
 //! let open = |opening: Opening| Source::Text(Box::new(&text[..])).open_rows(&opening);
 //!
 //! let wanted = [(URL_OPTION, "link"), ("--at", "seen")];
-//! let wanted = wanted.map(|(option, name)| Wanted { option, name: Some(name.into()) }).into();
+//! let wanted = wanted.map(|(option, name)| ColumnOption { option, name: Some(name.into()) }).into();
 //! let (table, _) = open(Opening { wanted, ..Opening::of("visits.csv") })?;
 //! assert_eq!(table.to_string(), "CSV with semicolons between cells, URLs in column 2 (\"link\")");
 //!
@@ -24,7 +24,7 @@ use std::io::{Chain, Cursor, ErrorKind, Read};
 
 use bumpalo::Bump;
 
-use super::address::{HOST, PartNames, Parts, complete};
+use super::address::{HOST, PartNames, UrlCells, complete};
 use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::columns::{Candidate, Choice, Search};
@@ -40,7 +40,7 @@ use super::log::w3c::marks::Marked;
 use super::log::w3c::names::Head;
 use super::quotes::Escape;
 use super::row::is_url;
-use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
+use super::{Assembly, COMMA, ColumnOption, Columns, Format, MARK, Table};
 use crate::batches::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::place::Place;
@@ -67,7 +67,7 @@ pub struct Opening {
     /// The way to write a quote in a quoted cell of CSV, if the user gives it.
     pub escape: Option<Escape>,
     /// The wanted columns. The first one is the URL column.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ColumnOption>,
     /// The columns of the URL's parts, if the user names them instead of the URL column.
     pub parts: PartNames,
     /// The scheme of URLs without one, if the user gives it.
@@ -81,7 +81,7 @@ pub struct Opening {
 }
 
 /// A table's rows after its header.
-pub type Rows = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
+pub type TableBytes = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
 
 /// A result whose error message follows the table's path.
 type MessageResult<T> = std::result::Result<T, String>;
@@ -90,7 +90,7 @@ impl Opening {
     /// Opens the table at a path with detected format and URL column.
     #[must_use]
     pub fn of(path: impl Into<Place>) -> Opening {
-        let wanted = vec![Wanted { option: URL_OPTION, name: None }];
+        let wanted = vec![ColumnOption { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
         let parts = PartNames::default();
         Opening {
@@ -111,7 +111,7 @@ impl Opening {
     ///
     /// # Errors
     /// Returns an error if the source is unreadable, if a column is missing, or if the format has no columns.
-    pub(crate) fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, Rows)> {
+    pub(crate) fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, TableBytes)> {
         let mut start = Vec::new();
         let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Error::at(&self.path, text))?;
         start.drain(..header_len);
@@ -131,8 +131,9 @@ impl Opening {
     }
 
     /// Returns the columns whose cells are read: the URL or its parts, then the others.
-    pub(crate) fn cells(&self) -> Vec<Wanted> {
-        let parts = self.parts.iter().flatten().map(|name| Wanted { option: URL_OPTION, name: Some(name.clone()) });
+    pub(crate) fn cells(&self) -> Vec<ColumnOption> {
+        let parts =
+            self.parts.iter().flatten().map(|name| ColumnOption { option: URL_OPTION, name: Some(name.clone()) });
         let url = self.wanted.first().filter(|_| !self.is_split());
         parts.chain(url.cloned()).chain(self.wanted.iter().skip(1).cloned()).collect()
     }
@@ -141,7 +142,7 @@ impl Opening {
     ///
     /// # Errors
     /// Returns an error if there is no column for the host, or no scheme.
-    pub(crate) fn parts(&self) -> MessageResult<Parts> {
+    pub(crate) fn parts(&self) -> MessageResult<UrlCells> {
         let mut count = 0;
         let places = self.parts.each_ref().map(|name| {
             name.as_ref()?;
@@ -156,7 +157,7 @@ impl Opening {
                 "the URLs have no scheme: begin with its column, {scheme}://, or with https://, or give --scheme";
             return Err(format!("{URL_OPTION}: {message}"));
         }
-        Ok(Parts { places, scheme: self.scheme })
+        Ok(UrlCells { places, scheme: self.scheme })
     }
 
     /// Returns the table with the rule that makes URLs from its cells.
@@ -228,7 +229,7 @@ impl Opening {
         }
         match format {
             Format::List | Format::Tsv | Format::Csv => match wanted.iter().find(|wanted| wanted.name.is_some()) {
-                Some(Wanted { option, .. }) => Err(format!("{option}: a list of URLs has no columns")),
+                Some(ColumnOption { option, .. }) => Err(format!("{option}: a list of URLs has no columns")),
                 None => Ok((self.assembled(Table::list())?, 0)),
             },
             Format::Jsonl => Ok((self.assembled(self.fields(&wanted)?)?, 0)),
@@ -301,7 +302,7 @@ impl Opening {
         &self,
         format: Option<Format>,
         delimiter: Option<Delimiter>,
-        wanted: &[Wanted],
+        wanted: &[ColumnOption],
         source: &mut impl Read,
         start: &mut Vec<u8>,
         mut at_end: bool,
@@ -350,7 +351,7 @@ impl Opening {
     }
 
     /// Returns the table for JSON Lines.
-    fn fields(&self, wanted: &[Wanted]) -> MessageResult<Table> {
+    fn fields(&self, wanted: &[ColumnOption]) -> MessageResult<Table> {
         let (fields, names) = json_fields(wanted)?;
         Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
     }
@@ -404,7 +405,7 @@ impl Opening {
         if self.is_split() {
             self.refuse_columns("CDX has the whole URL in its column a")?;
         }
-        let find = |wanted: &Wanted| legend.find(wanted.option, wanted.name.as_deref());
+        let find = |wanted: &ColumnOption| legend.find(wanted.option, wanted.name.as_deref());
         let (numbers, names) = self.wanted.iter().map(find).collect::<MessageResult<(Vec<_>, Vec<_>)>>()?;
         let columns = Columns::Cdx(legend.columns(numbers));
         let header = line[..header_len].to_vec();
@@ -430,9 +431,9 @@ impl Opening {
     }
 
     /// Returns the table for CDXJ, and the length of a first line that describes the file.
-    fn cdxj(&self, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
+    fn cdxj(&self, start: &[u8], wanted: &[ColumnOption]) -> MessageResult<(Table, usize)> {
         let (fields, names) = json_fields(wanted)?;
-        let is_timestamp = |wanted: &Wanted| wanted.name.as_deref() == Some(TIMESTAMP);
+        let is_timestamp = |wanted: &ColumnOption| wanted.name.as_deref() == Some(TIMESTAMP);
         let wanted = wanted.iter().enumerate().filter(|(_, wanted)| is_timestamp(wanted));
         let columns = Columns::Cdxj(Cdxj { fields, timestamps: wanted.map(|(cell, _)| cell).collect() });
         let header = first_line(start).to_vec();
@@ -486,7 +487,7 @@ impl Opening {
 }
 
 /// Returns the wanted JSON fields and their names for messages.
-fn json_fields(wanted: &[Wanted]) -> MessageResult<(Fields, Vec<String>)> {
+fn json_fields(wanted: &[ColumnOption]) -> MessageResult<(Fields, Vec<String>)> {
     let names: Vec<&str> = wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
     let steps = wanted.iter().zip(&names).map(|(wanted, name)| {
         steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))

@@ -66,7 +66,7 @@ impl Quoting {
 
 /// The state between two bytes of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum QuoteState {
     /// At a cell's first byte.
     #[default]
     CellStart,
@@ -84,24 +84,24 @@ pub(crate) enum State {
     Plain,
 }
 
-impl State {
+impl QuoteState {
     fn is_open(self) -> bool {
-        matches!(self, State::Quoted | State::Escaped)
+        matches!(self, QuoteState::Quoted | QuoteState::Escaped)
     }
 
     /// Returns the next state if backslashes escape quotes, or `None` if no program with this rule writes the byte.
-    fn next_with_backslashes(self, byte: u8, delimiter: u8) -> Option<State> {
+    fn next_with_backslashes(self, byte: u8, delimiter: u8) -> Option<QuoteState> {
         let ends_cell = byte == delimiter || byte == b'\n';
         Some(match (self, byte) {
-            (State::Quoted, b'"') => State::AfterQuote,
-            (State::Quoted, b'\\') => State::Escaped,
-            (State::Quoted | State::Escaped, _) => State::Quoted,
-            (State::AfterCr, byte) if byte != b'\n' => return None,
-            _ if ends_cell => State::CellStart,
-            (State::AfterQuote, b'\r') => State::AfterCr,
-            (State::AfterQuote, _) => return None,
-            (State::CellStart, b'"') => State::Quoted,
-            _ => State::Cell,
+            (QuoteState::Quoted, b'"') => QuoteState::AfterQuote,
+            (QuoteState::Quoted, b'\\') => QuoteState::Escaped,
+            (QuoteState::Quoted | QuoteState::Escaped, _) => QuoteState::Quoted,
+            (QuoteState::AfterCr, byte) if byte != b'\n' => return None,
+            _ if ends_cell => QuoteState::CellStart,
+            (QuoteState::AfterQuote, b'\r') => QuoteState::AfterCr,
+            (QuoteState::AfterQuote, _) => return None,
+            (QuoteState::CellStart, b'"') => QuoteState::Quoted,
+            _ => QuoteState::Cell,
         })
     }
 }
@@ -110,7 +110,7 @@ impl State {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scan {
     /// The state with the known escape, or else with doubled quotes.
-    pub state: State,
+    pub state: QuoteState,
     /// Number of bytes read.
     pub len: usize,
     /// Offset of the last opening quote.
@@ -120,7 +120,7 @@ pub(crate) struct Scan {
     /// Whether an odd number of backslashes in quotes precedes the next byte.
     is_odd: bool,
     /// The state if backslashes escape quotes, once it differs from `state`.
-    other: Option<State>,
+    other: Option<QuoteState>,
     /// Whether backslashes cannot escape quotes in this row, or it would end up the same.
     is_settled: bool,
     /// Whether the row contains a line end that only one reading has in quotes.
@@ -148,16 +148,16 @@ impl Scan {
     fn step(&mut self, row: &[u8], quoting: Quoting) -> bool {
         let rest = row.get(self.len..).unwrap_or_default();
         match (self.state, rest) {
-            (State::CellStart, [b'"', ..]) => {
+            (QuoteState::CellStart, [b'"', ..]) => {
                 self.quote = self.len;
                 self.len += 1;
-                self.state = State::Quoted;
+                self.state = QuoteState::Quoted;
             }
-            (State::Quoted, [b'"', next, ..]) if *next == quoting.delimiter && !self.is_odd => {
+            (QuoteState::Quoted, [b'"', next, ..]) if *next == quoting.delimiter && !self.is_odd => {
                 self.len += 2;
-                self.state = State::CellStart;
+                self.state = QuoteState::CellStart;
             }
-            (State::Quoted, [b'"', b'"', ..]) if quoting.escape != Some(Escape::Backslash) && !self.is_odd => {
+            (QuoteState::Quoted, [b'"', b'"', ..]) if quoting.escape != Some(Escape::Backslash) && !self.is_odd => {
                 self.len += 2;
                 self.is_settled = true;
             }
@@ -170,27 +170,27 @@ impl Scan {
     fn skip(&mut self, row: &[u8], delimiter: u8) {
         let rest = row.get(self.len..).unwrap_or_default();
         let end = match self.state {
-            State::CellStart if rest.first() == Some(&b'"') => return,
+            QuoteState::CellStart if rest.first() == Some(&b'"') => return,
             // Outside quotes, a quote after a delimiter is a cell's first byte.
-            State::CellStart | State::Cell => memchr2(b'"', b'\n', rest),
-            State::Quoted => memchr(b'"', rest),
-            State::Plain => memchr(b'\n', rest),
-            State::Escaped | State::AfterQuote | State::AfterCr => return,
+            QuoteState::CellStart | QuoteState::Cell => memchr2(b'"', b'\n', rest),
+            QuoteState::Quoted => memchr(b'"', rest),
+            QuoteState::Plain => memchr(b'\n', rest),
+            QuoteState::Escaped | QuoteState::AfterQuote | QuoteState::AfterCr => return,
         };
         let skipped = &rest[..end.unwrap_or(rest.len())];
         self.len += skipped.len();
         match (self.state, skipped.last()) {
-            (State::CellStart | State::Cell, Some(&last)) => {
-                self.state = if last == delimiter { State::CellStart } else { State::Cell };
+            (QuoteState::CellStart | QuoteState::Cell, Some(&last)) => {
+                self.state = if last == delimiter { QuoteState::CellStart } else { QuoteState::Cell };
             }
-            (State::Quoted, _) => self.is_odd = ends_oddly(skipped, self.is_odd),
+            (QuoteState::Quoted, _) => self.is_odd = ends_oddly(skipped, self.is_odd),
             _ => {}
         }
     }
 
     /// Skips bytes in quotes up to the next quote, if both readings agree. Returns their number.
     pub fn skip_quoted(&mut self, bytes: &[u8]) -> usize {
-        if self.state != State::Quoted || self.other.is_some() {
+        if self.state != QuoteState::Quoted || self.other.is_some() {
             return 0;
         }
         let before = std::mem::take(&mut self.len);
@@ -204,7 +204,7 @@ impl Scan {
     pub fn push(&mut self, byte: u8, quoting: Quoting) -> bool {
         self.len += 1;
         if byte == b'\n' {
-            let (is_open, is_other_open) = (self.state.is_open(), self.other.map(State::is_open));
+            let (is_open, is_other_open) = (self.state.is_open(), self.other.map(QuoteState::is_open));
             if !is_open && is_other_open != Some(true) {
                 return true;
             }
@@ -221,52 +221,52 @@ impl Scan {
     }
 
     /// Returns the next state, and begins the other reading where it differs.
-    fn next(&mut self, byte: u8, quoting: Quoting) -> State {
+    fn next(&mut self, byte: u8, quoting: Quoting) -> QuoteState {
         let is_escaped = std::mem::take(&mut self.is_odd);
         let ends_cell = byte == quoting.delimiter || byte == b'\n';
         match (self.state, byte) {
-            (State::Plain, _) => State::Plain,
-            (State::Quoted, b'"') if is_escaped && quoting.escape == Some(Escape::Backslash) => State::Quoted,
-            (State::Quoted, b'"') => {
+            (QuoteState::Plain, _) => QuoteState::Plain,
+            (QuoteState::Quoted, b'"') if is_escaped && quoting.escape == Some(Escape::Backslash) => QuoteState::Quoted,
+            (QuoteState::Quoted, b'"') => {
                 if is_escaped && quoting.escape.is_none() && !self.is_settled && self.other.is_none() {
-                    self.other = Some(State::Quoted);
+                    self.other = Some(QuoteState::Quoted);
                 }
-                State::AfterQuote
+                QuoteState::AfterQuote
             }
-            (State::Quoted | State::Escaped, _) => {
+            (QuoteState::Quoted | QuoteState::Escaped, _) => {
                 self.is_odd = byte == b'\\' && !is_escaped;
-                State::Quoted
+                QuoteState::Quoted
             }
-            (State::AfterQuote, b'"') if quoting.escape != Some(Escape::Backslash) => {
+            (QuoteState::AfterQuote, b'"') if quoting.escape != Some(Escape::Backslash) => {
                 self.is_settled |= self.other.is_none();
-                State::Quoted
+                QuoteState::Quoted
             }
-            (State::AfterCr, byte) if byte != b'\n' => self.broken(byte, quoting),
-            _ if ends_cell => State::CellStart,
-            (State::AfterQuote, b'\r') => State::AfterCr,
-            (State::AfterQuote, _) => self.broken(byte, quoting),
-            (State::CellStart, b'"') => {
+            (QuoteState::AfterCr, byte) if byte != b'\n' => self.broken(byte, quoting),
+            _ if ends_cell => QuoteState::CellStart,
+            (QuoteState::AfterQuote, b'\r') => QuoteState::AfterCr,
+            (QuoteState::AfterQuote, _) => self.broken(byte, quoting),
+            (QuoteState::CellStart, b'"') => {
                 self.quote = self.len - 1;
-                State::Quoted
+                QuoteState::Quoted
             }
-            _ => State::Cell,
+            _ => QuoteState::Cell,
         }
     }
 
     /// Returns the state after a byte, if text follows a closing quote.
-    fn broken(&mut self, byte: u8, quoting: Quoting) -> State {
+    fn broken(&mut self, byte: u8, quoting: Quoting) -> QuoteState {
         self.is_settled |= self.other.is_none();
         self.is_broken = true;
         match byte {
-            _ if quoting.may_be_plain => State::Plain,
-            byte if byte == quoting.delimiter => State::CellStart,
-            _ => State::Cell,
+            _ if quoting.may_be_plain => QuoteState::Plain,
+            byte if byte == quoting.delimiter => QuoteState::CellStart,
+            _ => QuoteState::Cell,
         }
     }
 
     /// Returns whether the row cannot end here.
     pub fn is_open(&self) -> bool {
-        self.state.is_open() || self.other.is_some_and(State::is_open)
+        self.state.is_open() || self.other.is_some_and(QuoteState::is_open)
     }
 
     /// Returns whether the row was read to different ends, or has different cells, depending on the escape.
@@ -282,7 +282,7 @@ impl Scan {
 
     /// Returns whether the next byte may belong to a quoted cell.
     pub fn is_in_quotes(&self) -> bool {
-        self.other.is_some() || matches!(self.state, State::Quoted | State::AfterQuote)
+        self.other.is_some() || matches!(self.state, QuoteState::Quoted | QuoteState::AfterQuote)
     }
 }
 

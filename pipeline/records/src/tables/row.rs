@@ -11,7 +11,7 @@ pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
 
 /// A column that a command uses.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ColumnOption {
     /// The option that names the column, for messages.
     pub option: &'static str,
     /// The user's name for the column: a name, or a number from 1. `None` is the URL column.

@@ -51,9 +51,9 @@ pub enum Source {
 /// The remaining rows of a table.
 pub enum Rows {
     /// Rows of text.
-    Text(Box<Chunks<open::Rows>>),
+    Text(Box<Chunks<open::TableBytes>>),
     /// Rows of Parquet or Arrow IPC.
-    Cells(Box<urls::Rows>),
+    Cells(Box<urls::UrlRows>),
 }
 
 /// A block of rows, the work of one thread.
@@ -62,7 +62,7 @@ pub enum Block<'b> {
     /// Whole text rows.
     Text(&'b [u8]),
     /// Rows from Parquet or Arrow IPC.
-    Cells(urls::Block<'b>),
+    Cells(urls::BatchRows<'b>),
 }
 
 /// Rows that were read together.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
-use self::record::{Record, made_before};
+use self::record::{VerdictLineage, made_before};
 use super::plan::{Folder, List, Plan};
 use super::report::{Report, Subject};
 use super::{Decided, Files, NextOutput, Settings, decide};
@@ -107,9 +107,9 @@ fn run_one(
     let input = InputState::new(&job.list, &fingerprint);
     let existing = job.existing()?;
     let is_partial = match kept(folder, job, settings, &input, &existing, run)? {
-        Kept::Whole(outcome) => return Ok(outcome),
-        Kept::Partial => true,
-        Kept::Nothing => false,
+        EarlierOutput::Whole(outcome) => return Ok(outcome),
+        EarlierOutput::Partial => true,
+        EarlierOutput::Nothing => false,
     };
     let list = List {
         urls: job.list.clone(),
@@ -137,7 +137,7 @@ fn run_one(
         for (number, output) in (0..).zip(&outputs) {
             let part = plan.written.rows_per_file().map(|_| (number, files));
             let lineage = Lineage { outputs: vec![output.clone()], ..lineage.clone() };
-            let record = Record { lineage, part, most_are_invalid };
+            let record = VerdictLineage { lineage, part, most_are_invalid };
             let file = Output::create_file(&build_record::hidden_path_of(&output.file)?, true)?;
             records.extend(build_record::write(&record, file)?);
         }
@@ -178,7 +178,7 @@ fn next_parts(job: &Job, force: bool) -> NextOutput {
 }
 
 /// The state of a list's output before this run.
-enum Kept {
+enum EarlierOutput {
     /// All its files.
     Whole(Outcome),
     /// Some of its files, because it was stopped while it named them. They may be replaced.
@@ -197,15 +197,15 @@ fn kept(
     input: &InputState,
     existing: &[(u32, Place)],
     run: &Run,
-) -> Result<Kept> {
+) -> Result<EarlierOutput> {
     let mut records = Vec::new();
     for (_, file) in existing {
         match made_before(folder, settings, input, file, run)? {
             Some(record) => records.push(record),
-            None => return Ok(Kept::Nothing),
+            None => return Ok(EarlierOutput::Nothing),
         }
     }
-    let Some(last) = records.last() else { return Ok(Kept::Nothing) };
+    let Some(last) = records.last() else { return Ok(EarlierOutput::Nothing) };
     let is_whole = match last.part {
         None => true,
         Some((_, count)) => {
@@ -215,15 +215,15 @@ fn kept(
     };
     if !is_whole {
         note(format_args!("{}: has only some of its parts, which are written again", job.file.display()));
-        return Ok(Kept::Partial);
+        return Ok(EarlierOutput::Partial);
     }
     let (is_bad, files) = (last.most_are_invalid, records.len() as u64);
     let mut records = records.into_iter();
-    if let Some(Record { lineage: mut whole, .. }) = records.next() {
+    if let Some(VerdictLineage { lineage: mut whole, .. }) = records.next() {
         whole.outputs.extend(records.flat_map(|record| record.lineage.outputs));
         run.add_kept(whole);
     }
-    Ok(Kept::Whole(Outcome::Kept { is_bad, files }))
+    Ok(EarlierOutput::Whole(Outcome::Kept { is_bad, files }))
 }
 
 /// Opens the file for the page about all lists.

@@ -14,7 +14,7 @@ use reptile_records::place::Place;
 
 /// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-pub struct Record {
+pub struct VerdictLineage {
     /// The lineage. Its counts are for the whole list, also in a part's record.
     #[serde(flatten)]
     pub lineage: Lineage,
@@ -36,10 +36,10 @@ pub fn made_before(
     input: &InputState,
     file: &Place,
     run: &Run,
-) -> Result<Option<Record>> {
+) -> Result<Option<VerdictLineage>> {
     if folder.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, folder.force, |record: &Record| record.lineage.difference(run, &settings.state, input, &found))
+    kept(file, folder.force, |record: &VerdictLineage| record.lineage.difference(run, &settings.state, input, &found))
 }

@@ -4,7 +4,7 @@ use reptile::PolicySource;
 use reptile::diff::Change;
 use serde_json::{Value, json};
 
-use crate::outputs::names::Few;
+use crate::outputs::names::ShownNames;
 use reptile_records::text::printable;
 
 /// Returns a readable description of a change, beginning with its example's; empty if nothing changed.
@@ -44,10 +44,10 @@ pub fn add_json(change: &Change, object: &mut Value) {
 }
 
 /// Returns the product tokens whose rules changed, with `*` for the default group.
-fn changed_agents(change: &Change) -> Few {
+fn changed_agents(change: &Change) -> ShownNames {
     let tokens = change.tokens.iter().map(|token| String::from_utf8_lossy(token).into_owned());
     let names = tokens.chain(change.default_group.then(|| "*".to_owned()));
-    Few::of(names, change.tokens.len() + usize::from(change.default_group))
+    ShownNames::of(names, change.tokens.len() + usize::from(change.default_group))
 }
 
 fn source_name(source: PolicySource) -> String {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use reptile::Verdict;
-use reptile::contents::{Agent, Explanation, FormatError, Set};
+use reptile::contents::{Agent, Explanation, FormatError, OriginRecord, Set};
 use reptile::urls::split;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::Pair;
 use crate::commands::diff::Args;
 use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::json::{add_bytes, json_line};
-use crate::outputs::names::Few;
+use crate::outputs::names::ShownNames;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::agents_of;
 use crate::url_list::each_url;
@@ -117,20 +117,18 @@ fn flips(
     Ok(flips)
 }
 
-type Record<'s> = reptile::contents::OriginRecord<'s>;
-
 /// Returns the record of an origin in a set.
 fn record<'s>(
     set: &'s Set<&'s [u8]>,
     origin: &reptile::urls::OriginRef<'_>,
-) -> std::result::Result<Option<Record<'s>>, FormatError> {
+) -> std::result::Result<Option<OriginRecord<'s>>, FormatError> {
     Ok(set.site(origin)?.map(|site| *site.origin()))
 }
 
 /// Returns the product tokens that either robots.txt of an origin names, and `*`.
 fn crawlers_of(
     pair: &Pair<'_>,
-    records: [Option<Record<'_>>; 2],
+    records: [Option<OriginRecord<'_>>; 2],
     left_out: &mut u64,
 ) -> std::result::Result<Vec<Crawler>, FormatError> {
     let mut names: BTreeSet<&[u8]> = BTreeSet::new();
@@ -156,7 +154,7 @@ fn crawlers_of(
 impl Flip {
     /// Returns the flip as a line.
     fn line(&self, url: &[u8], is_json: bool) -> Result<String> {
-        let names = Few::of(self.names.iter().cloned(), self.names.len());
+        let names = ShownNames::of(self.names.iter().cloned(), self.names.len());
         let [old, new] = &self.sides;
         if !is_json {
             let url = pasteable(url);

@@ -29,7 +29,7 @@ const MAX_LISTED: usize = 1000;
 
 /// A kind of origin.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OriginDifference {
     Added,
     Gone,
     /// The policy source changed.
@@ -44,23 +44,23 @@ enum Kind {
 }
 
 /// The listed kinds of origins, in output order, with their lines' signs and their JSON names.
-const LISTED: [(Kind, char, &str); 6] = [
-    (Kind::Added, '+', "added"),
-    (Kind::Gone, '-', "gone"),
-    (Kind::Outcome, '~', "outcome"),
-    (Kind::Verdicts, '!', "verdicts"),
-    (Kind::Unproved, '?', "unproved"),
-    (Kind::Equal, '=', "equal"),
+const LISTED: [(OriginDifference, char, &str); 6] = [
+    (OriginDifference::Added, '+', "added"),
+    (OriginDifference::Gone, '-', "gone"),
+    (OriginDifference::Outcome, '~', "outcome"),
+    (OriginDifference::Verdicts, '!', "verdicts"),
+    (OriginDifference::Unproved, '?', "unproved"),
+    (OriginDifference::Equal, '=', "equal"),
 ];
 
 /// The origins of one kind: all are counted, and the first are listed.
 #[derive(Default)]
-struct Listed {
+struct ListedOrigins {
     count: u64,
     first: BinaryHeap<Origin>,
 }
 
-impl Listed {
+impl ListedOrigins {
     fn add(&mut self, record: &OriginRecord<'_>) {
         self.count += 1;
         let name = (record.host, record.scheme, record.port);
@@ -127,11 +127,11 @@ pub fn run(args: &Args, new: &Place) -> Result<Exit> {
 fn compare(args: &Args, words: &Words, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     let mut lists = pair.lists()?;
     let counts = LISTED.map(|(kind, ..)| lists[kind as usize].count);
-    let same = lists[Kind::Same as usize].count;
+    let same = lists[OriginDifference::Same as usize].count;
     out.write_all(head(counts, same, words, args.json)?.as_bytes())?;
-    let is_shown = |kind| !args.verdicts || kind != Kind::Equal;
+    let is_shown = |kind| !args.verdicts || kind != OriginDifference::Equal;
     for (kind, sign, _) in LISTED.into_iter().filter(|&(kind, ..)| is_shown(kind)) {
-        let Listed { count, first } = std::mem::take(&mut lists[kind as usize]);
+        let ListedOrigins { count, first } = std::mem::take(&mut lists[kind as usize]);
         let more = count - first.len() as u64;
         for origin in first.into_sorted_vec() {
             out.write_all(pair.line(kind, sign, &origin, words, args.json)?.as_bytes())?;
@@ -172,7 +172,7 @@ fn head(counts: [u64; 6], same: u64, words: &Words, is_json: bool) -> Result<Str
 
 impl<'s> Pair<'s> {
     /// Compares the sets, and returns the origins of each kind.
-    fn lists(&mut self) -> std::result::Result<[Listed; 7], Stop> {
+    fn lists(&mut self) -> std::result::Result<[ListedOrigins; 7], Stop> {
         let failure = |error: reptile::Error| Stop::Other(Failure::new(error));
         let (mut progress, mut shown) = (None, 0);
         let mut show = |done: u64, all| {
@@ -181,17 +181,17 @@ impl<'s> Pair<'s> {
         };
         self.paths.prove_origins(&mut self.diff, &mut show).map_err(failure)?;
         drop(progress);
-        let mut lists: [Listed; 7] = Default::default();
+        let mut lists: [ListedOrigins; 7] = Default::default();
         let mut report = |record: &OriginRecord<'_>, change, paths: Option<OriginPaths>| {
             let kind = match (change, paths) {
-                (OriginChange::Added, _) => Kind::Added,
-                (OriginChange::Gone, _) => Kind::Gone,
-                (OriginChange::Same, _) => Kind::Same,
-                (OriginChange::Changed, Some(paths)) if paths.is_other_source => Kind::Outcome,
+                (OriginChange::Added, _) => OriginDifference::Added,
+                (OriginChange::Gone, _) => OriginDifference::Gone,
+                (OriginChange::Same, _) => OriginDifference::Same,
+                (OriginChange::Changed, Some(paths)) if paths.is_other_source => OriginDifference::Outcome,
                 (OriginChange::Changed, paths) => match paths.map(|paths| paths.verdicts) {
-                    Some(PathVerdicts::Changed) => Kind::Verdicts,
-                    Some(PathVerdicts::Equal) => Kind::Equal,
-                    Some(PathVerdicts::Unproved) | None => Kind::Unproved,
+                    Some(PathVerdicts::Changed) => OriginDifference::Verdicts,
+                    Some(PathVerdicts::Equal) => OriginDifference::Equal,
+                    Some(PathVerdicts::Unproved) | None => OriginDifference::Unproved,
                 },
             };
             lists[kind as usize].add(record);
@@ -203,7 +203,7 @@ impl<'s> Pair<'s> {
     /// Returns the line for an origin.
     fn line(
         &mut self,
-        kind: Kind,
+        kind: OriginDifference,
         sign: char,
         origin: &Origin,
         words: &Words,
@@ -223,8 +223,8 @@ impl<'s> Pair<'s> {
             return Ok(format!("{sign} {origin}{separator}{text}\n"));
         }
         let name = match kind {
-            Kind::Added => "added",
-            Kind::Gone => "gone",
+            OriginDifference::Added => "added",
+            OriginDifference::Gone => "gone",
             _ => "changed",
         };
         let mut object = json!({"change": "origin", "origin": origin.to_string(), "kind": name});
@@ -232,7 +232,7 @@ impl<'s> Pair<'s> {
         if let Some(row) = rows.rows.iter().find(|row| row.change.is_change()) {
             object["paths"] = words.object(Some(&row.names), Some(false), Some(&row.change));
         } else if name == "changed" {
-            let is_equal = (kind != Kind::Unproved).then_some(true);
+            let is_equal = (kind != OriginDifference::Unproved).then_some(true);
             object["paths"] = words.object(None, is_equal, None);
         }
         Ok(json_line(&object)?)
@@ -249,7 +249,7 @@ mod tests {
         for (count, listed) in
             [(MAX_LISTED - 1, MAX_LISTED - 1), (MAX_LISTED, MAX_LISTED), (MAX_LISTED + 1, MAX_LISTED)]
         {
-            let mut list = Listed::default();
+            let mut list = ListedOrigins::default();
             for number in (0..count).rev() {
                 let host = format!("h{number:05}.example");
                 let record = OriginRecord {

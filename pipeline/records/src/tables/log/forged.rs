@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use super::format::LogFormat;
 use super::random::Random;
 use super::shape::{FirstLines, Site};
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 
 /// Number of rows in each log. `FORGED_ROWS` sets another number.
 const ROWS: usize = 2_000;
@@ -73,7 +73,7 @@ impl Writer {
 }
 
 /// A request as the server knows it.
-struct Row {
+struct ServedRequest {
     target: String,
     client: [String; 4],
 }
@@ -86,13 +86,13 @@ impl Random {
         (0..1 + self.below(3)).map(|_| FORGERIES[self.below(FORGERIES.len())]).collect()
     }
 
-    fn row(&mut self) -> Row {
+    fn row(&mut self) -> ServedRequest {
         let target = match self.below(8) {
             0 => format!("/{}", FORGERIES[self.below(FORGERIES.len())]),
             1 => format!("/a?b={}{}", FORGERIES[self.below(FORGERIES.len())], FORGERIES[self.below(FORGERIES.len())]),
             _ => format!("/page/{}?q={}", self.below(100), self.below(10)),
         };
-        Row { target, client: [(); 4].map(|()| self.forgery()) }
+        ServedRequest { target, client: [(); 4].map(|()| self.forgery()) }
     }
 }
 
@@ -253,12 +253,12 @@ fn no_row_gets_another_url() {
     for (number, case) in CASES.iter().enumerate() {
         // In a detected log, a backslash begins an escape.
         let is_undeclared = case.format.is_none() && case.writer == Writer::Raw;
-        let is_clear = |row: &Row| !is_undeclared || !row.target.contains('\\');
-        let rows: Vec<Row> = std::iter::repeat_with(|| random.row()).filter(is_clear).take(rows).collect();
+        let is_clear = |row: &ServedRequest| !is_undeclared || !row.target.contains('\\');
+        let rows: Vec<ServedRequest> = std::iter::repeat_with(|| random.row()).filter(is_clear).take(rows).collect();
         let lines: Vec<String> = rows.iter().map(|row| written(case, row)).collect();
         let format = case.format.map(|format| LogFormat::parse(format).unwrap());
         let site = Site::of_options(case.host, &[]).unwrap();
-        let wanted = [Wanted { option: "--url", name: None }];
+        let wanted = [ColumnOption { option: "--url", name: None }];
         let first = FirstLines::of(lines.iter().map(|line| line.as_bytes()), format.as_ref());
         let (log, _) = first.log(&site, format.as_ref(), &wanted).unwrap();
         let mut invalid = 0;
@@ -282,7 +282,7 @@ fn no_row_gets_another_url() {
     assert!(read > CASES.len() * rows * 2 / 3, "{read}");
 }
 
-fn written(case: &Case, row: &Row) -> String {
+fn written(case: &Case, row: &ServedRequest) -> String {
     let mut line = case.line.replace("{T}", T);
     // A value's text must not be taken for the place of another value.
     let values = [("{TARGET}", &row.target), ("{A}", &row.client[0]), ("{B}", &row.client[1])];

@@ -13,7 +13,7 @@ use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
 use crate::shown::shown;
 use crate::tables::json::{Fields, steps};
 use crate::tables::log::shape::Site;
-use crate::tables::{Cells, Fault, Wanted};
+use crate::tables::{Cells, ColumnOption, Fault};
 
 /// The path to a field.
 type FieldPath = &'static [&'static str];
@@ -38,7 +38,7 @@ enum Chosen {
 
 /// The fields that a program writes. If a field has alternatives, the first one in the log is used.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ProgramFields {
     /// The program, for messages.
     name: &'static str,
     scheme: Option<FieldPath>,
@@ -54,7 +54,7 @@ pub(super) struct Known {
 }
 
 /// A shape without optional fields.
-const PLAIN: Known = Known {
+const PLAIN: ProgramFields = ProgramFields {
     name: "",
     scheme: None,
     hosts: &[],
@@ -68,7 +68,7 @@ const PLAIN: Known = Known {
 // docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but CloudFront
 // routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name, which is not the site's
 // if the distribution has other names.
-pub(super) const CLOUDFRONT: Known = Known {
+pub(super) const CLOUDFRONT: ProgramFields = ProgramFields {
     name: "Amazon CloudFront",
     scheme: Some(&["cs-protocol"]),
     hosts: &[(&["x-host-header"], Chosen::ByServer), (&["cs(Host)"], Chosen::ByClient)],
@@ -81,7 +81,7 @@ pub(super) const CLOUDFRONT: Known = Known {
 
 // learn.microsoft.com, "W3C Logging": text, with a `#Fields:` line. cs-host is the request's Host header as it was sent, so
 // it is not used by itself. cs-uri-stem is decoded.
-pub(super) const IIS: Known = Known {
+pub(super) const IIS: ProgramFields = ProgramFields {
     name: "IIS",
     hosts: &[(&["cs-host"], Chosen::ByClient)],
     targets: &[Target::Uri(&["cs-uri-stem"])],
@@ -93,10 +93,10 @@ pub(super) const IIS: Known = Known {
 };
 
 /// The known programs, the most specific ones first.
-const SHAPES: [Known; 8] = [
+const SHAPES: [ProgramFields; 8] = [
     // caddyserver.com/docs/caddyfile/directives/log: the encoder `json`, with the default `ts` in seconds. The host is
     // the request's Host header. A site without a name, such as `:80`, answers for any host.
-    Known {
+    ProgramFields {
         name: "Caddy",
         hosts: &[(&["request", "host"], Chosen::ByClient)],
         targets: &[Target::Uri(&["request", "uri"])],
@@ -106,7 +106,7 @@ const SHAPES: [Known; 8] = [
     },
     // developers.cloudflare.com/logs/reference/log-fields/zone/http_requests. A zone's log has only requests for the
     // zone's own names, because Cloudflare routes by the host.
-    Known {
+    ProgramFields {
         name: "Cloudflare Logpush",
         scheme: Some(&["ClientRequestScheme"]),
         hosts: &[(&["ClientRequestHost"], Chosen::ByServer)],
@@ -117,7 +117,7 @@ const SHAPES: [Known; 8] = [
     },
     CLOUDFRONT,
     // cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest. The URL has the request's host.
-    Known {
+    ProgramFields {
         name: "Google Cloud Logging",
         targets: &[Target::Uri(&["httpRequest", "requestUrl"])],
         times: &[&[&["timestamp"]]],
@@ -125,7 +125,7 @@ const SHAPES: [Known; 8] = [
         ..PLAIN
     },
     // learn.microsoft.com, "Azure Front Door access log". The URL has the request's host.
-    Known {
+    ProgramFields {
         name: "Azure Front Door",
         targets: &[Target::Uri(&["properties", "requestUri"])],
         times: &[&[&["time"]]],
@@ -134,7 +134,7 @@ const SHAPES: [Known; 8] = [
     },
     // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs": the columns of its table. The URL has the
     // request's host.
-    Known {
+    ProgramFields {
         name: "an AWS load balancer",
         targets: &[Target::Uri(&["request_url"])],
         times: &[&[&["time"]]],
@@ -143,7 +143,7 @@ const SHAPES: [Known; 8] = [
     },
     // doc.traefik.io/traefik/observe/logs-and-access-logs: the format `json`. RequestHost is the request's Host header.
     // A router without a rule for hosts answers for any host, and requests without a router are logged too.
-    Known {
+    ProgramFields {
         name: "Traefik",
         scheme: Some(&["RequestScheme"]),
         hosts: &[(&["RequestHost"], Chosen::ByClient)],
@@ -156,7 +156,7 @@ const SHAPES: [Known; 8] = [
     // $uri is decoded and rewritten, so it is not the requested path. $server_name is in the configuration. $host is the
     // request's host, which nginx has checked for its letters only. $http_host is the header as it was sent, so it is not
     // used.
-    Known {
+    ProgramFields {
         name: "nginx",
         scheme: Some(&["scheme"]),
         hosts: &[(&["server_name"], Chosen::ByServer), (&["host"], Chosen::ByClient)],
@@ -170,7 +170,7 @@ const SHAPES: [Known; 8] = [
 /// A known program, and which of its alternative fields a log has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonShape {
-    known: &'static Known,
+    known: &'static ProgramFields,
     host: Option<(FieldPath, Chosen)>,
     target: Target,
     time: Option<&'static [FieldPath]>,
@@ -227,7 +227,7 @@ impl JsonShape {
     fn of(line: &[u8]) -> Option<JsonShape> {
         let object: Value = serde_json::from_slice(line).ok()?;
         let text = |path: FieldPath| field(&object, path);
-        let host = |known: &'static Known| known.hosts.iter().copied().find(|(path, _)| text(path).is_some());
+        let host = |known: &'static ProgramFields| known.hosts.iter().copied().find(|(path, _)| text(path).is_some());
         object.get("url").is_none().then_some(())?;
         SHAPES.iter().find_map(|known| {
             let target = known.targets.iter().copied().find(|target| match target {
@@ -247,14 +247,18 @@ impl JsonShape {
     ///
     /// # Errors
     /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
-    pub fn columns(&self, site: &Site, wanted: &[Wanted]) -> Result<(Fields, JsonLog, Vec<String>), String> {
+    pub fn columns(&self, site: &Site, wanted: &[ColumnOption]) -> Result<(Fields, JsonLog, Vec<String>), String> {
         let (cells, log, names) = self.cells(site, wanted)?;
         Ok((Fields::of_cells(cells), log, names))
     }
 
     /// Returns the shape of a log of a known program, which has fields of these names. If the user names the host's field,
     /// `has_named_host`.
-    pub(super) fn of_names(known: &'static Known, has_named_host: bool, has: impl Fn(&str) -> bool) -> JsonShape {
+    pub(super) fn of_names(
+        known: &'static ProgramFields,
+        has_named_host: bool,
+        has: impl Fn(&str) -> bool,
+    ) -> JsonShape {
         let has_all = |path: FieldPath| path.iter().all(|name| has(name));
         let host = known.hosts.iter().copied().find(|(path, _)| has_named_host || has_all(path));
         let time = known.times.iter().copied().find(|time| time.iter().all(|path| has_all(path)));
@@ -270,7 +274,11 @@ impl JsonShape {
     ///
     /// # Errors
     /// Returns the errors of [`JsonShape::columns`].
-    pub(super) fn cells(&self, site: &Site, wanted: &[Wanted]) -> Result<(FieldCells, JsonLog, Vec<String>), String> {
+    pub(super) fn cells(
+        &self,
+        site: &Site,
+        wanted: &[ColumnOption],
+    ) -> Result<(FieldCells, JsonLog, Vec<String>), String> {
         let known = self.known;
         let is_proxy = known.hosts.is_empty();
         let host = self.host.filter(|(_, chosen)| *chosen == Chosen::ByServer || site.host.is_none());
@@ -296,7 +304,7 @@ impl JsonShape {
         let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy };
         let mut log = JsonLog { origin, is_line, dated: None, agent: None, escapes: known.escapes };
         let mut names = vec![format!("the requests, as {} writes them", known.name)];
-        for (place, Wanted { option, name }) in wanted.iter().enumerate().skip(1) {
+        for (place, ColumnOption { option, name }) in wanted.iter().enumerate().skip(1) {
             let cell = REQUEST_CELLS + place - 1;
             let name = name.as_deref().unwrap_or_default();
             match &*name.to_ascii_lowercase().replace('-', "_") {
@@ -423,8 +431,8 @@ mod tests {
     /// Returns the program, and the URL, time and user agent of a line.
     fn read(line: &str, site: &Site) -> (&'static str, Result<(), Fault>, [Option<String>; 3]) {
         let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
-        let named = |name: &str| Wanted { option: "--x", name: Some(name.into()) };
-        let wanted = [Wanted { option: "--url", name: None }, named("time"), named("user-agent")];
+        let named = |name: &str| ColumnOption { option: "--x", name: Some(name.into()) };
+        let wanted = [ColumnOption { option: "--url", name: None }, named("time"), named("user-agent")];
         let (fields, log, _) = shape.columns(site, &wanted).unwrap();
         let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
         assert!(fields.read(line.as_bytes(), &arena, &mut raw).is_ok());
@@ -558,7 +566,7 @@ mod tests {
             let line = format!("{start}{time},\"EdgeStartTimestamp\":1}}");
             for (site, expected) in [(&Site::default(), alone), (&of_user, with_host)] {
                 let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
-                let wanted = [Wanted { option: "--url", name: None }];
+                let wanted = [ColumnOption { option: "--url", name: None }];
                 let found = match shape.columns(site, &wanted) {
                     Err(message) => {
                         assert!(message.contains("--host") && message.contains("--input-format"), "{message}");
@@ -592,7 +600,7 @@ mod tests {
         assert!(of(&[&start[..], &[forged]].concat()).is_ok());
 
         let shape = of(&[host]).unwrap().unwrap();
-        let wanted = [Wanted { option: "--url", name: None }];
+        let wanted = [ColumnOption { option: "--url", name: None }];
         let (fields, ..) = shape.columns(&Site::default(), &wanted).unwrap();
         for (line, expected) in [
             (host, None),

@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Fault;
-use super::format::{Class, Escape, Field, Kind, LogFormat};
+use super::format::{Class, Escape, Field, FieldKind, LogFormat};
 use crate::lines::count_bytes;
 
 /// Maximum number of places in a line where the format's literals may be, if the line has several readings. Bounds the
@@ -95,7 +95,7 @@ impl Matcher {
                     begin.checked_sub(1).map_or(&format.start, |before| &format.fields[before].literal).clone();
                 let is_first = |wanted: &WantedField| wanted.is_certain && wanted.place == fields.start;
                 let read = match &wanted[..] {
-                    [only] if is_first(only) && matches!(format.fields[only.place].kind, Kind::HostAndPort(_)) => {
+                    [only] if is_first(only) && matches!(format.fields[only.place].kind, FieldKind::HostAndPort(_)) => {
                         fields.start + 1
                     }
                     _ => fields.end,

@@ -12,7 +12,7 @@ use reptile::Scheme;
 use reptile::urls::{canonical_host, origin_of};
 
 use super::row::{Fault, is_url};
-use format::{Escape, Kind, LogFormat};
+use format::{Escape, FieldKind, LogFormat};
 use matching::{Matcher, SLOT_COUNT, Values};
 
 mod escapes;
@@ -35,7 +35,7 @@ const USER_AGENT: usize = 5;
 pub(crate) struct Log {
     matcher: Matcher,
     /// The kind of the field with the request's target.
-    target: Kind,
+    target: FieldKind,
     /// Whether each virtual host needs a port.
     has_port: bool,
     origin: Origin,
@@ -70,18 +70,18 @@ impl Log {
     fn new(format: LogFormat, origin: Origin, has_host: bool, cells: Vec<LogCell>) -> Log {
         let mut slots = [None; SLOT_COUNT];
         slots[TARGET] = format.target();
-        slots[SCHEME] = format.place(Kind::Scheme);
+        slots[SCHEME] = format.place(FieldKind::Scheme);
         if has_host {
-            (slots[HOST], slots[PORT]) = (format.host(), format.place(Kind::Port));
+            (slots[HOST], slots[PORT]) = (format.host(), format.place(FieldKind::Port));
         }
         if cells.contains(&LogCell::Time) {
-            slots[TIME] = format.place(Kind::Time);
+            slots[TIME] = format.place(FieldKind::Time);
         }
         if cells.contains(&LogCell::UserAgent) {
-            slots[USER_AGENT] = format.place(Kind::UserAgent);
+            slots[USER_AGENT] = format.place(FieldKind::UserAgent);
         }
-        let kind = |slot: usize| slots[slot].map_or(Kind::Other, |place| format.fields[place].kind);
-        let (target, has_port) = (kind(TARGET), matches!(kind(HOST), Kind::HostAndPort(_)));
+        let kind = |slot: usize| slots[slot].map_or(FieldKind::Other, |place| format.fields[place].kind);
+        let (target, has_port) = (kind(TARGET), matches!(kind(HOST), FieldKind::HostAndPort(_)));
         Log { target, has_port, origin, cells, matcher: Matcher::new(format, slots) }
     }
 
@@ -120,13 +120,13 @@ impl Log {
     fn url<'b>(&self, values: &Values<'b>, arena: &'b Bump) -> Result<&'b [u8], Fault> {
         let text = values[TARGET].unwrap_or_default();
         let target = match self.target {
-            Kind::Request => target_of(text)?,
-            Kind::HostAndTarget(_) => plain_target(memchr(b'/', text).map_or(text, |at| &text[at..]))?,
-            Kind::PathAndQuery => of_decoded_path(plain_target(text)?)?,
+            FieldKind::Request => target_of(text)?,
+            FieldKind::HostAndTarget(_) => plain_target(memchr(b'/', text).map_or(text, |at| &text[at..]))?,
+            FieldKind::PathAndQuery => of_decoded_path(plain_target(text)?)?,
             _ => plain_target(text)?,
         };
         let host = values[HOST].map(|host| match memchr(b'/', host) {
-            Some(at) if matches!(self.target, Kind::HostAndTarget(_)) => &host[..at],
+            Some(at) if matches!(self.target, FieldKind::HostAndTarget(_)) => &host[..at],
             _ => host,
         });
         if self.has_port && host.is_some_and(|host| !is_no_host(host) && !has_port(host)) {

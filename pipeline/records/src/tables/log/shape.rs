@@ -33,7 +33,7 @@ use reptile::urls::origin_of;
 use super::format::{LogFormat, VHOST_COMBINED};
 use super::{Fault, Log, LogCell, Origin};
 use crate::shown::shown;
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 
 /// Maximum number of access log lines that are read ahead for detecting the format. All must agree, because a client
 /// may choose the text of some.
@@ -133,7 +133,7 @@ impl<'l> FirstLines<'l> {
         &self,
         site: &Site,
         format: Option<&LogFormat>,
-        wanted: &[Wanted],
+        wanted: &[ColumnOption],
     ) -> Result<(Log, Vec<String>), String> {
         let cells = wanted.iter().map(|wanted| log_cell(wanted.option, wanted.name.as_deref()));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
@@ -260,7 +260,7 @@ mod tests {
     /// Returns how the URLs of a log are described, or the error.
     fn described(lines: &[&str], host: Option<&str>) -> Result<String, String> {
         let site = Site::of_options(host, &[])?;
-        let wanted = [Wanted { option: "--url", name: None }];
+        let wanted = [ColumnOption { option: "--url", name: None }];
         let first = FirstLines::of(lines.iter().map(|line| line.as_bytes()), None);
         first.log(&site, None, &wanted).map(|(_, mut names)| names.remove(0))
     }

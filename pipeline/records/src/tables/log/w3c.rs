@@ -10,7 +10,7 @@ use super::Fault;
 use super::json::{CLOUDFRONT, FieldCells, IIS, JsonLog, JsonShape, REQUEST_CELLS};
 use super::shape::Site;
 use crate::shown::shown;
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 use crate::tables::address::{HOST, PartNames};
 use crate::tables::csv::plain_cells;
 
@@ -120,7 +120,7 @@ impl Names<'_> {
     pub fn columns(
         &self,
         site: &Site,
-        wanted: &[Wanted],
+        wanted: &[ColumnOption],
         parts: &PartNames,
     ) -> Result<(Arc<W3c>, JsonLog, Vec<String>), String> {
         let is_split = parts[HOST].is_some();

@@ -2,7 +2,7 @@
 //! index, or those of CDXJ and of index servers.
 
 use crate::captures::names::Field;
-use crate::tables::{Wanted, is_cdxj};
+use crate::tables::{ColumnOption, is_cdxj};
 
 /// The names of a record's file, offset, length and time, in Common Crawl's columnar index and in CDXJ.
 const NAMES: [[&str; 4]; 2] = [
@@ -36,9 +36,9 @@ impl Names {
     }
 
     /// Returns the columns to read, with the URL first and the time last.
-    pub(super) fn wanted(&self) -> Vec<Wanted> {
-        let wanted = |name: &str| Wanted { option: OPTION, name: Some(name.to_owned()) };
-        let url = Wanted { option: OPTION, name: self.has_url.then(|| "url".to_owned()) };
+    pub(super) fn wanted(&self) -> Vec<ColumnOption> {
+        let wanted = |name: &str| ColumnOption { option: OPTION, name: Some(name.to_owned()) };
+        let url = ColumnOption { option: OPTION, name: self.has_url.then(|| "url".to_owned()) };
         [url].into_iter().chain(self.places.map(wanted)).chain(self.time.map(wanted)).collect()
     }
 }

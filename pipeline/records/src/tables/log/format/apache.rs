@@ -1,6 +1,6 @@
 //! Apache's `LogFormat` directive: its quoted string and its fields.
 
-use super::token::{Class, HostRank, Kind, Token};
+use super::token::{Class, FieldKind, HostRank, Token};
 
 /// Letters before a field's own letter, which choose the request or the statuses that it is for.
 const MODIFIERS: &[char] = &['<', '>', '!', ','];
@@ -100,22 +100,22 @@ fn field<'t>(text: &'t str, tokens: &mut Vec<Token>) -> Result<&'t str, String> 
 }
 
 /// Returns the meaning of a field. `argument` is in lower case.
-fn meaning(letters: &str, argument: &str) -> (Kind, Class) {
+fn meaning(letters: &str, argument: &str) -> (FieldKind, Class) {
     match (letters, argument) {
-        ("v", "") => (Kind::Host(HostRank::Configured), Class::Word),
-        ("V", "") => (Kind::Host(HostRank::Checked), Class::Word),
-        ("i", "host") => (Kind::Host(HostRank::Header), Class::Any),
-        ("p", "" | "canonical" | "local") => (Kind::Port, Class::Number),
-        ("r", "") => (Kind::Request, Class::Request),
-        ("U", "") => (Kind::Path, Class::Any),
-        ("q", "") => (Kind::Query, Class::Any),
-        ("t", "") => (Kind::Time, Class::Time),
-        ("t", _) => (Kind::Time, Class::Any),
-        ("i", "user-agent") => (Kind::UserAgent, Class::Any),
-        ("e" | "x", "request_scheme") => (Kind::Scheme, Class::Word),
-        ("h" | "a" | "A", _) => (Kind::Other, Class::Address),
-        ("m" | "H" | "L" | "X", "") => (Kind::Other, Class::Word),
-        ("s" | "b" | "B" | "O" | "I" | "S" | "D" | "T" | "k" | "P" | "p", _) => (Kind::Other, Class::Number),
-        _ => (Kind::Other, Class::Any),
+        ("v", "") => (FieldKind::Host(HostRank::Configured), Class::Word),
+        ("V", "") => (FieldKind::Host(HostRank::Checked), Class::Word),
+        ("i", "host") => (FieldKind::Host(HostRank::Header), Class::Any),
+        ("p", "" | "canonical" | "local") => (FieldKind::Port, Class::Number),
+        ("r", "") => (FieldKind::Request, Class::Request),
+        ("U", "") => (FieldKind::Path, Class::Any),
+        ("q", "") => (FieldKind::Query, Class::Any),
+        ("t", "") => (FieldKind::Time, Class::Time),
+        ("t", _) => (FieldKind::Time, Class::Any),
+        ("i", "user-agent") => (FieldKind::UserAgent, Class::Any),
+        ("e" | "x", "request_scheme") => (FieldKind::Scheme, Class::Word),
+        ("h" | "a" | "A", _) => (FieldKind::Other, Class::Address),
+        ("m" | "H" | "L" | "X", "") => (FieldKind::Other, Class::Word),
+        ("s" | "b" | "B" | "O" | "I" | "S" | "D" | "T" | "k" | "P" | "p", _) => (FieldKind::Other, Class::Number),
+        _ => (FieldKind::Other, Class::Any),
     }
 }

@@ -22,7 +22,7 @@ mod nginx;
 mod token;
 
 use token::Token;
-pub(super) use token::{Class, Escape, HostRank, Kind};
+pub(super) use token::{Class, Escape, FieldKind, HostRank};
 
 /// Maximum length of a log format in bytes. nginx allows 4,096 in each of the quoted pieces; real formats have up to
 /// about 3,000.
@@ -59,7 +59,7 @@ pub struct LogFormat {
 /// A field of a log format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    pub kind: Kind,
+    pub kind: FieldKind,
     pub class: Class,
     /// The variable as the format has it, for messages.
     pub name: String,
@@ -126,7 +126,9 @@ impl LogFormat {
     /// Returns the place of the field that names the host.
     pub(super) fn host(&self) -> Option<usize> {
         let ranked = self.fields.iter().enumerate().filter_map(|(place, field)| match field.kind {
-            Kind::Host(rank) | Kind::HostAndPort(rank) | Kind::HostAndTarget(rank) => Some((rank, place)),
+            FieldKind::Host(rank) | FieldKind::HostAndPort(rank) | FieldKind::HostAndTarget(rank) => {
+                Some((rank, place))
+            }
             _ => None,
         });
         ranked.min().map(|(_, place)| place)
@@ -134,12 +136,13 @@ impl LogFormat {
 
     /// Returns the place of the field with the request's target.
     pub(super) fn target(&self) -> Option<usize> {
-        let is_target = |kind: Kind| matches!(kind, Kind::Target | Kind::HostAndTarget(_) | Kind::PathAndQuery);
-        self.place(Kind::Request).or_else(|| self.fields.iter().position(|field| is_target(field.kind)))
+        let is_target =
+            |kind: FieldKind| matches!(kind, FieldKind::Target | FieldKind::HostAndTarget(_) | FieldKind::PathAndQuery);
+        self.place(FieldKind::Request).or_else(|| self.fields.iter().position(|field| is_target(field.kind)))
     }
 
     /// Returns the place of the first field of a kind.
-    pub(super) fn place(&self, kind: Kind) -> Option<usize> {
+    pub(super) fn place(&self, kind: FieldKind) -> Option<usize> {
         self.fields.iter().position(|field| field.kind == kind)
     }
 
@@ -163,44 +166,47 @@ impl LogFormat {
 }
 
 /// The fields that access logs in the common and the combined format share, and the text after each.
-const COMMON: [(Kind, Class, &str); 5] = [
-    (Kind::Other, Class::Lead, "["),
-    (Kind::Time, Class::Time, "] \""),
-    (Kind::Request, Class::Request, "\" "),
-    (Kind::Other, Class::Number, ""),
-    (Kind::Other, Class::Rest, ""),
+const COMMON: [(FieldKind, Class, &str); 5] = [
+    (FieldKind::Other, Class::Lead, "["),
+    (FieldKind::Time, Class::Time, "] \""),
+    (FieldKind::Request, Class::Request, "\" "),
+    (FieldKind::Other, Class::Number, ""),
+    (FieldKind::Other, Class::Rest, ""),
 ];
 
 /// The fields from the status on, in the combined format.
-const AGENT: [(Kind, Class, &str); 5] = [
-    (Kind::Other, Class::Number, " "),
-    (Kind::Other, Class::Number, " \""),
-    (Kind::Other, Class::Any, "\" \""),
-    (Kind::UserAgent, Class::Any, "\""),
-    (Kind::Other, Class::Rest, ""),
+const AGENT: [(FieldKind, Class, &str); 5] = [
+    (FieldKind::Other, Class::Number, " "),
+    (FieldKind::Other, Class::Number, " \""),
+    (FieldKind::Other, Class::Any, "\" \""),
+    (FieldKind::UserAgent, Class::Any, "\""),
+    (FieldKind::Other, Class::Rest, ""),
 ];
 
 impl Field {
-    fn of((kind, class, literal): (Kind, Class, &str)) -> Field {
+    fn of((kind, class, literal): (FieldKind, Class, &str)) -> Field {
         Field { kind, class, name: String::new(), literal: literal.into() }
     }
 
     /// Returns whether the next field belongs to this one: nothing separates them, or they are a host and its port.
-    fn is_joined(&self, next: Kind) -> bool {
-        self.literal.is_empty() || self.literal == b":" && next == Kind::Port && matches!(self.kind, Kind::Host(_))
+    fn is_joined(&self, next: FieldKind) -> bool {
+        self.literal.is_empty()
+            || self.literal == b":" && next == FieldKind::Port && matches!(self.kind, FieldKind::Host(_))
     }
 
     /// Adds the next field to this one. Without text between them, most fields have no meaning.
-    fn join(&mut self, next: Kind, class: Class, name: &str) {
+    fn join(&mut self, next: FieldKind, class: Class, name: &str) {
         let between = mem::take(&mut self.literal);
         (self.kind, self.class) = match (self.kind, next) {
-            (Kind::Host(rank), Kind::Port) if !between.is_empty() => (Kind::HostAndPort(rank), self.class),
-            // A host without slashes ends where the target begins.
-            (Kind::Host(rank) | Kind::HostAndPort(rank), Kind::Target) if rank != HostRank::Header => {
-                (Kind::HostAndTarget(rank), class)
+            (FieldKind::Host(rank), FieldKind::Port) if !between.is_empty() => {
+                (FieldKind::HostAndPort(rank), self.class)
             }
-            (Kind::Path, Kind::Query) => (Kind::PathAndQuery, class),
-            _ => (Kind::Other, Class::Any),
+            // A host without slashes ends where the target begins.
+            (FieldKind::Host(rank) | FieldKind::HostAndPort(rank), FieldKind::Target) if rank != HostRank::Header => {
+                (FieldKind::HostAndTarget(rank), class)
+            }
+            (FieldKind::Path, FieldKind::Query) => (FieldKind::PathAndQuery, class),
+            _ => (FieldKind::Other, Class::Any),
         };
         self.name.push_str(&String::from_utf8_lossy(&between));
         self.name.push_str(name);

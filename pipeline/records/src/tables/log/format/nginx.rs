@@ -1,39 +1,39 @@
 //! nginx's `log_format` directive: its quoted pieces, its escaping and its variables.
 
-use super::token::{Class, Escape, HostRank, Kind, Token};
+use super::token::{Class, Escape, FieldKind, HostRank, Token};
 
 /// Variables with a meaning, or with text of a known form. The text of others is not known.
-const VARIABLES: [(&str, Kind, Class); 30] = [
-    ("server_name", Kind::Host(HostRank::Configured), Class::Word),
-    ("host", Kind::Host(HostRank::Checked), Class::Word),
-    ("http_host", Kind::Host(HostRank::Header), Class::Any),
-    ("server_port", Kind::Port, Class::Number),
-    ("scheme", Kind::Scheme, Class::Word),
-    ("request", Kind::Request, Class::Request),
-    ("request_uri", Kind::Target, Class::Any),
-    ("time_local", Kind::Time, Class::Time),
-    ("time_iso8601", Kind::Time, Class::Time),
-    ("msec", Kind::Time, Class::Number),
-    ("http_user_agent", Kind::UserAgent, Class::Any),
-    ("remote_addr", Kind::Other, Class::Address),
-    ("realip_remote_addr", Kind::Other, Class::Address),
-    ("server_addr", Kind::Other, Class::Address),
-    ("remote_port", Kind::Other, Class::Number),
-    ("realip_remote_port", Kind::Other, Class::Number),
-    ("request_method", Kind::Other, Class::Word),
-    ("server_protocol", Kind::Other, Class::Word),
-    ("https", Kind::Other, Class::Word),
-    ("pipe", Kind::Other, Class::Word),
-    ("request_id", Kind::Other, Class::Word),
-    ("ssl_protocol", Kind::Other, Class::Word),
-    ("ssl_cipher", Kind::Other, Class::Word),
-    ("status", Kind::Other, Class::Number),
-    ("body_bytes_sent", Kind::Other, Class::Number),
-    ("bytes_sent", Kind::Other, Class::Number),
-    ("request_length", Kind::Other, Class::Number),
-    ("request_time", Kind::Other, Class::Number),
-    ("connection", Kind::Other, Class::Number),
-    ("connection_requests", Kind::Other, Class::Number),
+const VARIABLES: [(&str, FieldKind, Class); 30] = [
+    ("server_name", FieldKind::Host(HostRank::Configured), Class::Word),
+    ("host", FieldKind::Host(HostRank::Checked), Class::Word),
+    ("http_host", FieldKind::Host(HostRank::Header), Class::Any),
+    ("server_port", FieldKind::Port, Class::Number),
+    ("scheme", FieldKind::Scheme, Class::Word),
+    ("request", FieldKind::Request, Class::Request),
+    ("request_uri", FieldKind::Target, Class::Any),
+    ("time_local", FieldKind::Time, Class::Time),
+    ("time_iso8601", FieldKind::Time, Class::Time),
+    ("msec", FieldKind::Time, Class::Number),
+    ("http_user_agent", FieldKind::UserAgent, Class::Any),
+    ("remote_addr", FieldKind::Other, Class::Address),
+    ("realip_remote_addr", FieldKind::Other, Class::Address),
+    ("server_addr", FieldKind::Other, Class::Address),
+    ("remote_port", FieldKind::Other, Class::Number),
+    ("realip_remote_port", FieldKind::Other, Class::Number),
+    ("request_method", FieldKind::Other, Class::Word),
+    ("server_protocol", FieldKind::Other, Class::Word),
+    ("https", FieldKind::Other, Class::Word),
+    ("pipe", FieldKind::Other, Class::Word),
+    ("request_id", FieldKind::Other, Class::Word),
+    ("ssl_protocol", FieldKind::Other, Class::Word),
+    ("ssl_cipher", FieldKind::Other, Class::Word),
+    ("status", FieldKind::Other, Class::Number),
+    ("body_bytes_sent", FieldKind::Other, Class::Number),
+    ("bytes_sent", FieldKind::Other, Class::Number),
+    ("request_length", FieldKind::Other, Class::Number),
+    ("request_time", FieldKind::Other, Class::Number),
+    ("connection", FieldKind::Other, Class::Number),
+    ("connection_requests", FieldKind::Other, Class::Number),
 ];
 
 /// Returns whether a text has an nginx variable.
@@ -127,7 +127,7 @@ fn variables(text: &str) -> Result<Vec<Token>, String> {
             return Err("expected a variable's name after $".into());
         }
         let known = VARIABLES.iter().find(|(known, ..)| *known == name);
-        let (kind, class) = known.map_or((Kind::Other, Class::Any), |&(_, kind, class)| (kind, class));
+        let (kind, class) = known.map_or((FieldKind::Other, Class::Any), |&(_, kind, class)| (kind, class));
         tokens.push(Token::Field(kind, class, format!("${name}")));
         if !after.is_empty() {
             tokens.push(Token::Text(after.into()));

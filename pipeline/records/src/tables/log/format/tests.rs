@@ -5,7 +5,7 @@ fn shown(text: &str) -> Result<String, String> {
     LogFormat::parse(text).map(|format| {
         let start = String::from_utf8(format.start).unwrap();
         let fields = format.fields.into_iter().map(|field| {
-            let kind = if field.kind == Kind::Other { String::new() } else { format!("{:?}", field.kind) };
+            let kind = if field.kind == FieldKind::Other { String::new() } else { format!("{:?}", field.kind) };
             format!("<{} {kind}>{}", field.name, String::from_utf8(field.literal).unwrap())
         });
         let escape = if format.escape == Escape::None { "unescaped: " } else { "" };

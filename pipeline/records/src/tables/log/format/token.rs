@@ -2,7 +2,7 @@
 
 /// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// The field is skipped.
     Other,
     /// A host.
@@ -73,5 +73,5 @@ pub enum Escape {
 #[derive(Debug)]
 pub enum Token {
     Text(Vec<u8>),
-    Field(Kind, Class, String),
+    Field(FieldKind, Class, String),
 }

@@ -57,7 +57,7 @@ fn fields_are_those_of_the_only_reading() {
         let field = |place: usize, random: &mut Random| {
             let is_last = place + 1 == count;
             let literal = if is_last && random.below(2) == 0 { "" } else { random.one(&LITERALS) };
-            Field { kind: Kind::Other, class: random.one(&CLASSES), name: String::new(), literal: literal.into() }
+            Field { kind: FieldKind::Other, class: random.one(&CLASSES), name: String::new(), literal: literal.into() }
         };
         let fields: Vec<Field> = (0..count).map(|place| field(place, random)).collect();
         let start = random.one(&["", "", "\"", "[", " \"x\" "]).as_bytes().to_vec();

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use super::names::Head;
 use super::*;
 use crate::lines::without_line_end;
-use crate::tables::Wanted;
+use crate::tables::ColumnOption;
 use crate::tables::address::PartNames;
 use crate::tables::log::shape::Site;
 use crate::tables::open::Opening;
@@ -171,8 +171,9 @@ fn hosts_and_fields_are_known_or_named() {
     };
     let none = PartNames::default;
     let found = |line: &str, host: Option<&str>, parts: PartNames, agent: bool| {
-        let agent = agent.then(|| Wanted { option: "--agent", name: Some("user_agent".into()) });
-        let wanted: Vec<Wanted> = [Wanted { option: "--url", name: None }].into_iter().chain(agent).collect();
+        let agent = agent.then(|| ColumnOption { option: "--agent", name: Some("user_agent".into()) });
+        let wanted: Vec<ColumnOption> =
+            [ColumnOption { option: "--url", name: None }].into_iter().chain(agent).collect();
         let names = Names::of(line.as_bytes()).unwrap();
         names.columns(&Site::of_options(host, &[]).unwrap(), &wanted, &parts).map(|(_, _, names)| names.join(", "))
     };
