@@ -44,8 +44,8 @@ pub mod set;
 pub mod spec;
 #[cfg(feature = "write")]
 pub mod spool;
-#[cfg(feature = "write")]
 mod steps;
+#[cfg(feature = "write")]
 pub mod threads;
 pub mod token;
 pub mod url;
