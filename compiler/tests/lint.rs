@@ -294,7 +294,7 @@ proptest! {
         }
         for finding in found.iter().filter(|f| matches!(f.code, Code::GroupOpens | Code::GroupOpensOnPurpose)) {
             let quoted: Vec<&str> = finding.message.split('"').collect();
-            let at = quoted.iter().position(|text| *text == " may fetch ").unwrap() + 1;
+            let at = quoted.iter().position(|text| text.ends_with(" may fetch ")).unwrap() + 1;
             let (agent, path) = (quoted[1], quoted[at].as_bytes());
             if !["a", "b"].contains(&agent) {
                 continue;
