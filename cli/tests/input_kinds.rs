@@ -54,7 +54,7 @@ fn tar() -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// The kinds of input, and an example of each.
+/// Returns each kind of input with an example.
 fn kinds() -> Vec<(&'static str, Vec<u8>)> {
     let text = |text: &str| text.as_bytes().to_vec();
     let record = closed("a.example");

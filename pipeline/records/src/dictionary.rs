@@ -25,7 +25,7 @@ const COMPRESSED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The first bytes of a zstd dictionary (RFC 8878, section 5).
 const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 
-/// What zstd says of a frame whose dictionary is missing or another one.
+/// zstd's error message for a frame whose dictionary is missing or different.
 const MISMATCH: &str = "Dictionary mismatch";
 
 /// Creates a zstd decoder with the memory limit.

@@ -1,6 +1,6 @@
 //! WACZ files: zip archives whose folder `archive/` has WARC files. Source: specs.webrecorder.net/wacz/1.1.1.
 //!
-//! They are stored without compression, so each is read from its place in the zip like a file of its own.
+//! They are stored without compression, so each is read from its place in the zip.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;

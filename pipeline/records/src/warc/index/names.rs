@@ -1,5 +1,5 @@
-//! Recognizes an index of WARC records in text, and finds its columns: they have the names of Common Crawl's columnar
-//! index, or those of CDXJ and of index servers.
+//! Recognizes an index of WARC records in text, and finds its columns. Their names are Common Crawl's, CDXJ's or an index
+//! server's.
 
 use crate::captures::names::Field;
 use crate::tables::{ColumnOption, is_cdxj};
