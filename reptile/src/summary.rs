@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use reptile::{Capture, Compiler, Dialect};
-//! use reptile::summary::{Access, Deciding, Statements, Summarizer};
+//! use reptile::summary::{Access, DecidingRules, Statements, Summarizer};
 //!
 //! let mut compiler = Compiler::new(Dialect::google());
 //! compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\nallow: /$\ndisallow: /")?)?;
@@ -128,7 +128,7 @@ impl Statements {
     ///
     /// ```
     /// use reptile::contents::Set;
-    /// use reptile::summary::{Access, Deciding, Statements};
+    /// use reptile::summary::{Access, DecidingRules, Statements};
     /// use reptile::{Capture, Compiler, Dialect};
     ///
     /// let mut compiler = Compiler::new(Dialect::google());
@@ -140,7 +140,7 @@ impl Statements {
     /// let agent = set.crawler(b"AnyBot")?;
     /// let mut statements = Statements::new(&set);
     /// for origin in set.origins() {
-    ///     let deciding = Deciding::of(&set.policy_of(&origin?)?, &agent)?;
+    ///     let deciding = DecidingRules::of(&set.policy_of(&origin?)?, &agent)?;
     ///     statements.examine(&set, [&deciding].into_iter())?;
     ///     assert_eq!(statements.summary(Some(&deciding)).access, Access::Disallowed);
     /// }

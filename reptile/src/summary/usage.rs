@@ -114,7 +114,7 @@ impl UsageStatements {
     ///
     /// ```
     /// use reptile::contents::Set;
-    /// use reptile::summary::{Deciding, DecidingUsage, UsageAccess, Statements, UsageStatements};
+    /// use reptile::summary::{DecidingRules, DecidingUsage, UsageAccess, Statements, UsageStatements};
     /// use reptile::usage::{Sources, Vocabulary};
     /// use reptile::{Capture, Compiler, Dialect};
     ///
@@ -130,7 +130,7 @@ impl UsageStatements {
     /// let (mut access, mut usage) = (Statements::new(&set), UsageStatements::new(&set, uses));
     /// for origin in set.origins() {
     ///     let policy = set.policy_of(&origin?)?;
-    ///     let deciding = Deciding::of(&policy, &agent)?;
+    ///     let deciding = DecidingRules::of(&policy, &agent)?;
     ///     let deciding_usage = DecidingUsage::of(&policy, &agent, &deciding)?;
     ///     access.examine(&set, [&deciding].into_iter())?;
     ///     usage.examine(&set, deciding_usage.iter())?;
