@@ -194,7 +194,7 @@ fn a_record_may_be_stored_in_several_members() {
     for (name, bytes) in cases {
         check(&folder, &format!("{name}.warc.gz"), &bytes, Ok(()));
     }
-    // A website's block that begins like a record is none.
+    // A website's block that begins like a record is not a record.
     let page = [forged("a.example"), b"\r\n\r\n".to_vec()].concat();
     let page = record("resource", "WARC-Target-URI: http://stranger.example/\r\n", &page);
     folder.write(
