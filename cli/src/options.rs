@@ -58,8 +58,9 @@ pub struct CompileOptions {
     /// The folder of the WARC files, if INPUT is an index of WARC records, such as Common Crawl's columnar index
     ///
     /// The index is a Parquet file or a table in text with the columns url, warc_filename, warc_record_offset and
-    /// warc_record_length, and preferably fetch_time; or CDXJ or CDX, with filename, offset and length. Only the listed records are read, each from its file below the folder, which symbolic
-    /// links may not leave. A record with another URL or time than its row is bad.
+    /// warc_record_length, and preferably fetch_time; or CDXJ or CDX, with filename, offset and length. Only the listed
+    /// records are read, each from its file below the folder, which symbolic links may not leave. A record with another
+    /// URL or time than its row is bad.
     #[arg(long, value_name = "DIR", conflicts_with = "host")]
     pub warc_root: Option<Place>,
     /// Leave out what does not affect verdicts: other (Sitemap, Crawl-delay and the like) and lines (rules' line numbers)

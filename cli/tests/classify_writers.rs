@@ -1,12 +1,13 @@
-//! `reptile classify` on files as other programs write them: access logs with a `#Fields:` line, indexes of web archives,
-//! lists with other text after each URL, and tables for Excel. Each file has one reading, or the command asks.
+//! `reptile classify` on files as other programs write them: access logs with a `#Fields:` line, indexes of web
+//! archives, lists with other text after each URL, and tables for Excel. Each file has one reading, or the command
+//! asks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use support::{Folder, gz};
 
-/// A file: name, options, text, and the rows' verdicts by their first letters, or a message after `!`. In the text, `P` is a
-/// disallowed URL, and `E` one that is allowed, or unknown.
+/// A file: name, options, text, and the rows' verdicts by their first letters, or a message after `!`. In the text, `P`
+/// is a disallowed URL, and `E` one that is allowed, or unknown.
 type Case = (&'static str, &'static [&'static str], &'static str, &'static str);
 
 const HOST: &[&str] = &["--host", "http://a.example"];

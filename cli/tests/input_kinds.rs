@@ -1,4 +1,4 @@
-//! Every kind of input with every command that reads files: what happens, as the table in `cli/INPUTS.md` says.
+//! Runs every command that reads files on every kind of input, and compares the results with `cli/INPUTS.md`.
 //!
 //! `REPTILE_ACCEPT=1` writes the table.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
@@ -26,7 +26,7 @@ const COMMANDS: [(&str, &[&str]); 7] = [
     ("filter", &["filter", "FILE", "--set", "set", "--agent", "bot-a", "--force", "-o", "kept"]),
 ];
 
-/// The commands whose refusal the table shows: the first of them that refuses.
+/// Indexes of the commands whose refusals the table shows, in order of preference.
 const SHOWN: [usize; 3] = [5, 3, 0];
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
@@ -197,8 +197,9 @@ fn every_kind_of_input_is_read_or_refused_as_the_table_says() {
     let names: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
     let head = format!(
         "# Kinds of input\n\n\
-         Whether each command reads a kind of input, and a refusal. A test runs all of them and compares this table. Names do\n\
-         not matter. *with problems* means that rows or files were invalid, which the exit code 1 says.\n\n\
+         This table shows which commands read each kind of input, and one refusal. A test runs every combination and\n\
+         compares the results with it. File names do not matter. *with problems* means that rows or files were invalid\n\
+         (exit code 1).\n\n\
          | input | {} | refusal of `classify`, `compile` or `test` |\n|---|{}---|\n",
         names.join(" | "),
         "---|".repeat(names.len())

@@ -1,5 +1,5 @@
-//! Queries about single URLs: the time and the scope ([`QueryOptions`]), and the crawlers that a set or a robots.txt has
-//! resolved ([`AgentCache`]).
+//! Queries about single URLs: the time and the scope ([`QueryOptions`]), and the crawlers that a set or a robots.txt
+//! has resolved ([`AgentCache`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

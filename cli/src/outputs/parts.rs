@@ -138,11 +138,11 @@ impl OutputParts {
         Ok(())
     }
 
-    /// Writes the selected rows among the next rows of the input.
+    /// Writes the selected rows. `rest` says for each of the input's next rows whether it is selected.
     fn write_selected(&mut self, mut rest: &[bool]) -> Result<()> {
         while !rest.is_empty() {
             let last = usize::try_from(self.left).unwrap_or(usize::MAX);
-            // The row after the last one that fits begins the next part.
+            // The first selected row that does not fit begins the next part.
             let after = (0..).zip(rest).filter(|(_, is_kept)| **is_kept).nth(last).map(|(at, _)| at);
             let (now, later) = rest.split_at(after.unwrap_or(rest.len()));
             self.current.write(&AnswerRows::Selected(now.to_vec()))?;

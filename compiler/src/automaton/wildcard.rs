@@ -39,8 +39,8 @@ struct SegmentNode {
     fail: u32,
     /// The index of this node's [`NodeOutput`], or [`NO_OUTPUT_INDEX`].
     found: u32,
-    /// Its transitions in [`NodeLists::merged`], if its failure link is not the root. Otherwise its transitions lead only
-    /// to its children.
+    /// Its transitions in [`NodeLists::merged`], if its failure link is not the root. Otherwise its transitions lead
+    /// only to its children.
     transitions: Range<u32>,
     /// The byte that leads from the parent to this node.
     byte: u8,

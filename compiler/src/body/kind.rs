@@ -317,8 +317,8 @@ fn is_fragment(body: &[u8]) -> bool {
     begins_with_any(trimmed(body), &FRAGMENTS) && !has_directive(body)
 }
 
-/// Returns whether a body has a line with a key that some crawler knows, so that it probably is a robots.txt. Takes time
-/// linear in the body.
+/// Returns whether a body has a line with a key that some crawler knows, so that it probably is a robots.txt. Takes
+/// time linear in the body.
 ///
 /// ```
 /// use reptile_compiler::body::has_directive;

@@ -4,8 +4,8 @@ use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
-/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone. See [`SetOrRobots::agents`] for an
-/// example.
+/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone. See [`SetOrRobots::agents`] for
+/// an example.
 #[derive(Clone, Debug)]
 pub enum SetOrRobots {
     /// A compiled set.

@@ -42,7 +42,7 @@ pub enum Content {
     Warc,
     /// An ARC file, the predecessor of WARC.
     Arc,
-    /// The log of a crawl by Heritrix.
+    /// Heritrix's log of a crawl.
     CrawlLog,
     /// A Parquet file.
     Parquet,

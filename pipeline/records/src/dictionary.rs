@@ -1,7 +1,8 @@
-//! zstd decoders, and the dictionary at the start of a `.warc.zst` file. Source: iipc.github.io/warc-specifications, warc-zstd 1.0.
+//! zstd decoders, and the dictionary at the start of a `.warc.zst` file.
 //!
-//! The file begins with a skippable frame whose content is a zstd dictionary, itself possibly compressed. All other
-//! frames need it. A dictionary is never searched for elsewhere: a frame that needs another one is an error.
+//! The file begins with a skippable frame that holds a zstd dictionary, which may be compressed. All other frames need
+//! this dictionary. A frame that needs another dictionary is an error. Source: iipc.github.io/warc-specifications,
+//! warc-zstd 1.0.
 
 use std::io::{self, BufRead, Read};
 
@@ -48,8 +49,9 @@ pub(crate) fn may_follow(start: &[u8]) -> bool {
     start.starts_with(&FRAME)
 }
 
-/// Reads the frame at the start of a file, and returns its dictionary. Other programs may store anything in such a
-/// frame, so other content is skipped: then no dictionary is returned.
+/// Reads the frame at the start of a file, and returns its dictionary, or `None` if it holds other content.
+///
+/// Other programs may store anything in a skippable frame, so other content is skipped.
 ///
 /// # Errors
 /// Returns an error if the file ends in the frame, or if the dictionary is damaged or too large.
@@ -141,7 +143,7 @@ mod tests {
                 }
             }
         }
-        // Only the announced length is known, so nothing is read.
+        // The announced length alone exceeds the limit, so the content is not read.
         let endless = [&FRAME[..], &[0xff; 4], &DICTIONARY].concat();
         let error = read(&mut &*endless).unwrap_err().to_string();
         assert_eq!(error, "its dictionary has 4,294,967,295 bytes; the limit is 8,388,608");

@@ -1,5 +1,4 @@
-//! Recognizes two formats of the crawler Heritrix that no reader reads: ARC files, the predecessor of WARC, and
-//! `crawl.log`.
+//! Recognizes two unsupported formats of the crawler Heritrix: ARC, the predecessor of WARC, and `crawl.log`.
 
 /// The URL of an ARC file's first record, which describes the file.
 const ARC: &[u8] = b"filedesc://";
@@ -9,8 +8,10 @@ pub(crate) fn is_arc(start: &[u8]) -> bool {
     start.starts_with(ARC)
 }
 
-/// Returns whether an input starts like a `crawl.log`: with a line of the time, the status, the size or `-`, the URL,
-/// and the path of links to it, between spaces. Source: heritrix.readthedocs.io, "Log files".
+/// Returns whether an input starts like a `crawl.log`.
+///
+/// Its lines have the time, the status, the size or `-`, the URL, and the path of links to the URL, separated by
+/// spaces. Source: heritrix.readthedocs.io, "Log files".
 pub(crate) fn is_crawl_log(start: &[u8]) -> bool {
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());

@@ -163,7 +163,9 @@ impl Input {
         }
     }
 
-    /// Describes text that certainly has rows, and is not a robots.txt. Only all its lines together make a list of URLs.
+    /// Describes text that certainly has rows and therefore is not a robots.txt.
+    ///
+    /// Does not recognize URL lists, because that requires all lines.
     pub fn rows_in_text(&self) -> Option<&'static str> {
         match self.table() {
             _ if self.content != Content::Text => None,
@@ -188,7 +190,7 @@ impl Input {
             Some(_) => Some(format!("`reptile classify SET {path}` decides its URLs")),
             None if self.is_document() => Content::Html.hint(wanted, path),
             None if self.is_office() => Some("save its sheet as CSV".into()),
-            // The advice for text is about a robots.txt, and a set of any other text allows everything.
+            // The hint for text assumes a robots.txt. A set compiled from any other text allows everything.
             None if self.content.is_text() && !has_directive(&self.source.bytes) => None,
             None => self.content.hint(wanted, path),
         }

@@ -258,7 +258,7 @@ fn origins_of_host(host: &str, naming: &Naming) -> Result<Vec<Origin>> {
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
                            archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
 
-/// `--host` is not suggested, because a set of text without a directive allows everything.
+/// Does not suggest `--host`, because a set compiled from text without directives allows everything.
 const NO_DIRECTIVE: &str = "is text, but neither a robots.txt nor captures: it has no line such as \"User-agent: *\"; expected \
                             a folder, a tar archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
 

@@ -302,7 +302,7 @@ impl Read for Lines {
             *at = 0;
             let next = xml.next(&mut |url| {
                 if !url.iter().any(|byte| b"\r\n".contains(byte)) {
-                    // In a list, a space would end the URL.
+                    // In a URL list, a space would end the URL.
                     url.iter().for_each(|&byte| match byte {
                         b' ' => ready.extend_from_slice(b"%20"),
                         byte => ready.push(byte),

@@ -161,8 +161,8 @@ pub struct Args {
     /// The format of URLS, or of an access log's lines [default: detected from the first line and the file extension]
     ///
     /// Formats are list, tsv, csv, jsonl (or ndjson), cdx, cdxj, log (an access log in the common or combined format),
-    /// json-log (one in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it), w3c (one with a #Fields:
-    /// line, as IIS and CloudFront write it), parquet and arrow.
+    /// json-log (one in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it), w3c (one with a
+    /// #Fields: line, as IIS and CloudFront write it), parquet and arrow.
     ///
     /// For an access log in another format, give nginx's log_format or Apache's LogFormat, as in the server's
     /// configuration. The variables without the directive's name are enough, such as

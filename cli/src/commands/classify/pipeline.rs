@@ -36,19 +36,20 @@ const AHEAD: usize = 1;
 /// begin the next.
 const AT_ONCE: usize = 2;
 
-/// A table that is read, and the output for its answers.
+/// A table being read, and the output for its answers.
 pub struct Pipeline {
     /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
     reader: Reader,
-    /// Not yet with the writing thread, so that an error before the first row removes the incomplete file at once.
+    /// The output. The writing thread gets it after the first row, so that an earlier error removes the incomplete file
+    /// immediately.
     sink: RowSink,
     /// Whether the output is a terminal.
     is_terminal: bool,
 }
 
-/// The channels to and from the thread that reads. It is never joined: after a failure it may hang in a read that never
-/// returns.
+/// The channels to and from the reading thread. The thread is never joined, because after a failure it may be blocked
+/// in a read that never returns.
 struct Reader {
     /// Receives the chunks, and `None` at the end. If the channel closes earlier, the reading thread has failed.
     chunks: Receiver<io::Result<Option<Part>>>,
@@ -57,7 +58,7 @@ struct Reader {
     used_buffers: Sender<Vec<u8>>,
 }
 
-/// The thread that writes, and the channels to and from it.
+/// The writing thread, and the channels to and from it.
 struct Writer {
     answers: mpsc::SyncSender<Vec<Answers>>,
     used_answers: Receiver<Vec<Answers>>,
@@ -82,13 +83,13 @@ impl Writer {
     }
 }
 
-/// Returns the error for a thread that the system does not start.
+/// Returns the error for a thread that cannot be started.
 fn not_started(error: io::Error) -> Failure {
     Failure::new(format!("the threads cannot be started: {error}"))
 }
 
 impl Pipeline {
-    /// Starts to read.
+    /// Starts the reading thread.
     ///
     /// # Errors
     /// Returns an error if the system cannot start the thread.
@@ -167,7 +168,7 @@ impl Pipeline {
     }
 }
 
-/// A pipeline whose threads run.
+/// A pipeline with running threads.
 struct Running {
     reader: Reader,
     writer: Writer,

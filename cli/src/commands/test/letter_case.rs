@@ -16,8 +16,8 @@ use crate::error::{Result, damaged};
 use crate::sets::single::{ONE_ORIGIN, compile_capture};
 use reptile::capture::Capture;
 
-/// Maximum size in bytes of a file for which there are remarks. Each remark needs a second compiled set. Google and Yandex
-/// read half of this.
+/// Maximum size in bytes of a file for which there are remarks. Each remark needs a second compiled set. Google and
+/// Yandex read half of this.
 const MAX_LOWER_CASE_BYTES: usize = 1 << 20;
 
 /// A file in lower case, under one dialect.
@@ -87,7 +87,7 @@ fn in_case_of(path: &[u8], pattern: &[u8]) -> Option<Vec<u8>> {
             0 => 0,
             _ if index == last && is_anchored => rest.len().checked_sub(segment.len())?,
             _ if segment.is_empty() => 0,
-            // Comparing at each place would take the product of the lengths.
+            // A comparison at each position would take time proportional to the product of the lengths.
             _ => memmem::find(rest, &segment.to_ascii_lowercase())?,
         };
         let found = path.get_mut(from + at..from + at + segment.len())?;

@@ -168,8 +168,9 @@ impl<'d, 'b> Version<'d, 'b> {
 /// Returns both versions with the rules for all crawlers whose verdicts may differ, or `None` if there are no such
 /// crawlers.
 ///
-/// Leaves out the rules of a group if no changed group names one of its crawlers, provided that the versions have the same
-/// groups. Each crawler of such a group has the same verdicts in both versions: all groups that name it are unchanged.
+/// Leaves out the rules of a group if no changed group names one of its crawlers, provided that the versions have the
+/// same groups. Each crawler of such a group has the same verdicts in both versions: all groups that name it are
+/// unchanged.
 fn changed_part<'a>(versions: [&Robots<'a>; 2], dialect: &Dialect, arena: &'a Bump) -> Option<[Robots<'a>; 2]> {
     let [old, new] = versions.map(|robots| &robots.groups[..]);
     let pairs = || old.iter().zip(new);

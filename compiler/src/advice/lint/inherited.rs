@@ -27,7 +27,7 @@ struct Use {
     path: Option<Vec<u8>>,
 }
 
-/// A line about uses.
+/// A line that states uses.
 struct Stated<'l> {
     kind: DirectiveKind,
     line: &'l RawDirective<'l>,
@@ -73,7 +73,7 @@ pub(super) fn not_inherited(lines: &UsageLines<'_>, robots: &Robots<'_>, dialect
         let open = of_all.iter().filter(|one| one.uses.iter().any(|used| !known.contains(used)));
         open.map(|one| one.line.line).collect()
     };
-    // Most groups state nothing, so the lines that do not reach these are found once.
+    // Most groups state no uses. The lines that do not reach such groups are the same for all of them.
     let open_to_silent = open_beside(of_file().flat_map(|one| &one.uses).collect());
     let (mut missing, mut names, mut has_silent) = (BTreeSet::new(), Vec::new(), false);
     for (index, list) in assignment.lists.iter().enumerate() {

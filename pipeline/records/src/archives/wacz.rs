@@ -1,6 +1,6 @@
 //! WACZ files: zip archives whose folder `archive/` has WARC files. Source: specs.webrecorder.net/wacz/1.1.1.
 //!
-//! They are stored without compression, so each is read from its place in the zip.
+//! The zip stores the WARC files without compression, so each one is read directly from its place in the zip.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::text::grouped;
 use crate::unpack::{Start, unpack};
 use crate::{Error, Result, Sink, warc};
 
-/// Maximum number of bytes that are read to find the WARC files, which limits the memory for the directory. An entry has
-/// about 100 bytes.
+/// Maximum number of bytes that are read to find the WARC files, which limits the memory for the directory. An entry
+/// has about 100 bytes.
 const MAX_DIRECTORY_BYTES: u64 = 64 << 20;
 
 /// The folder of WARC files.
 const FOLDER: &[u8] = b"archive/";
 
-/// Number of bytes per read, which is a request if the zip is remote.
+/// Number of bytes per read. For a remote zip, each read is a request.
 const READ_BYTES: usize = 1 << 20;
 
 /// Reads the robots.txt captures in the WARC files. Returns whether captures wait for other inputs.
@@ -47,7 +47,7 @@ pub(crate) fn read(input: Input, captures: Captures<'_>, sink: &mut Sink<'_>) ->
     let Captures { redirects, place, how: InputOptions { resync, .. } } = captures;
     let mut has_waiting = false;
     for (number, (name, file)) in (0..).zip(files) {
-        // Only a name for messages.
+        // This path is used only in messages.
         let member = Place::Local(format!("{}: {}", path.display(), shown(&name)).into());
         let fail = |error: io::Error| Error::at(&member, format!("cannot be read: {error}"));
         let start = Start::read(Box::new(BufReader::with_capacity(READ_BYTES, file))).map_err(fail)?;
@@ -93,7 +93,7 @@ struct Stored {
     source: Arc<Ranged>,
     at: u64,
     left: u64,
-    /// The checksum of the bytes so far, and of all.
+    /// The checksum of the bytes so far, and the expected checksum of all bytes.
     checksum: (Crc, u32),
 }
 

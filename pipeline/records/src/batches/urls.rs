@@ -320,8 +320,8 @@ impl Url {
         Ok(Url::Parts(parts))
     }
 
-    /// Finds the URL's columns, and adds their indexes to `places`. `is_split` says that these are Common Crawl's even if
-    /// the file has another URL column.
+    /// Finds the URL's columns, and adds their indexes to `places`. `is_split` says that these are Common Crawl's even
+    /// if the file has another URL column.
     fn find(
         file: &impl NamedColumns,
         wanted: Option<&ColumnOption>,

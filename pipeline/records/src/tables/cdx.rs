@@ -2,8 +2,8 @@
 //! the delimiter, and each letter names a column. A line has a cell for each letter. Without its first byte, the legend
 //! has the delimiter after `CDX`.
 //!
-//! Index servers leave the legend out. If all first lines have the same usual number of cells, a time of 14 digits in
-//! the second and a URL in the third, they have only one reading.
+//! Index servers leave the legend out. Lines without one are unambiguous if all first lines have the same usual number
+//! of cells, with a time of 14 digits in the second cell and a URL in the third.
 //!
 //! The column `a` is the original URL, and `b` the time. `N`, the canonized URL, is ignored because it lacks the
 //! scheme. Cells have no quotes or escapes, so a line with a different number of cells is ambiguous, and invalid.
@@ -30,7 +30,7 @@ const NAMES: [(u8, &str); 11] = [
     (b'g', "filename"),
 ];
 
-/// The legends of lines without one: of the Wayback Machine's index server, and of the classic files with 9 and 11
+/// The assumed legends of files without one: the Wayback Machine's index server, and the classic formats with 9 and 11
 /// columns (archive.org/web/researcher/cdx_file_format.php).
 const USUAL: [&[u8]; 3] = [b" CDX N b a m s k S", b" CDX N b a m s k r V g", b" CDX N b a m s k r M S V g"];
 
@@ -55,13 +55,14 @@ pub(crate) struct Cdx {
     delimiter: u8,
     /// Cell numbers, from 0.
     numbers: Vec<usize>,
-    /// For each cell, the wanted one with the same letter, whose text is the same. Empty if no wanted letter is there twice.
+    /// For each cell, the wanted cell with the same letter, which must have the same text. Empty if no wanted letter is
+    /// repeated.
     twins: Vec<Option<usize>>,
     /// The wanted cells that hold the time.
     pub timestamps: Vec<usize>,
 }
 
-/// Returns whether a line is of CDX without a legend: a key, a time of 14 digits and a URL.
+/// Returns whether a line is a CDX row: a key, a time of 14 digits and a URL. No legend is needed.
 pub(crate) fn is_row(line: &[u8]) -> bool {
     let mut cells = plain_cells(line, b' ');
     let (key, time, url) = (cells.next().unwrap_or_default(), cells.next(), cells.next());
@@ -75,7 +76,7 @@ pub(super) fn are_time_and_url(time: Option<&[u8]>, url: Option<&[u8]>) -> bool 
 }
 
 impl<'l> Legend<'l> {
-    /// Returns the legend of first lines without one, if all of them have its number of cells.
+    /// Returns the usual legend that fits a file's first lines, or `None` if they are not CDX rows of one such width.
     pub fn of_rows<'r>(lines: impl Iterator<Item = &'r [u8]>) -> Option<Legend<'static>> {
         let mut lines = lines.peekable();
         let width = memchr_iter(b' ', lines.peek()?).count() + 1;
@@ -166,7 +167,7 @@ impl Cdx {
     /// Stores a line's cells in `cells`.
     ///
     /// # Errors
-    /// Returns the reason why the line has no cells, or two texts for one.
+    /// Returns an error if the number of cells is wrong, or if columns with the same letter differ.
     pub fn read<'b>(&self, line: &'b [u8], cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         if memchr_iter(self.delimiter, line).count() + 1 != self.width {
             return Err(Fault::NotCdx);

@@ -37,10 +37,11 @@ impl Delimiter {
     }
 }
 
-/// Returns the delimiter that a first line declares, as Excel reads and writes it: exactly `sep=` and one of the delimiters
-/// that are [detected](super::columns).
+/// Returns the delimiter that a first line declares, or `None` if it declares none.
 ///
-/// This line is from the program that wrote the table, like a header. A row of a table with several columns has more cells.
+/// Excel reads and writes such a line: exactly `sep=` and one of the [detected](super::columns) delimiters. Like a
+/// header, the line comes from the program that wrote the table. It cannot be a row of a table with several columns,
+/// because such a row has more cells.
 pub(super) fn declared(line: &[u8]) -> Option<Delimiter> {
     match *line {
         [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', byte @ (COMMA | b';' | b'\t' | b'|')] => Some(Delimiter(byte)),

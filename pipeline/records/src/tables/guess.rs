@@ -38,7 +38,7 @@ pub fn format_of(line: &[u8], path: &Place) -> Option<Format> {
     named
 }
 
-/// Returns what a text is if it certainly has requests or captured URLs in its lines, so that it is not a robots.txt.
+/// Describes text whose lines certainly are requests or captured URLs, so that it is not a robots.txt.
 pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
     let line = without_line_end(start.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default());
     let has_fields = match Head::of(start, true) {

@@ -1,5 +1,5 @@
-//! A web archive's index as its server writes it in JSON (`output=json`): a list of lists, with one of them on each line.
-//! The first may have the columns' names.
+//! A web archive's index in JSON, as its server writes it (`output=json`): a list of lists, with one list on each line.
+//! The first list may have the columns' names.
 //!
 //! ```text
 //! [["urlkey","timestamp","original"],
@@ -36,7 +36,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the columns' names according to the first line, if the index of a web archive can begin with it.
+    /// Returns the columns' names, or `None` if a web archive's index cannot begin with this line.
     pub fn of(line: &[u8]) -> Option<Names> {
         let cells = cells_of(line)?;
         if cells.iter().any(|cell| is_original(cell)) && !cells.iter().any(|cell| is_url(cell.as_bytes())) {
@@ -50,7 +50,7 @@ impl Names {
     /// Returns the locations of the wanted columns, and their names for messages.
     ///
     /// # Errors
-    /// Returns a message if there is no such column, or if several have the name.
+    /// Returns a message if a column is missing, or if several columns have its name.
     pub fn columns(&self, wanted: &[ColumnOption]) -> Result<(JsonRows, Vec<String>), String> {
         let numbers = wanted.iter().map(|wanted| self.find(wanted)).collect::<Result<Vec<_>, _>>()?;
         let name = |number: &usize| format!("column {} (\"{}\")", number + 1, shown(self.names[*number].as_bytes()));
@@ -92,12 +92,12 @@ impl JsonRows {
     }
 }
 
-/// Returns whether a name is of the column with the URL.
+/// Returns whether a name is a name of the URL column.
 fn is_original(name: &str) -> bool {
     name == ORIGINAL || is_url_name(name.as_bytes())
 }
 
-/// Returns the texts of a line's list, without the brackets of the list around all lines, and without a comma at its end.
+/// Returns the texts in a line's list. Ignores the outer list's brackets, and a comma at the end.
 fn cells_of(line: &[u8]) -> Option<Vec<String>> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"[").filter(|inner| inner.trim_ascii_start().starts_with(b"[")).unwrap_or(line);

@@ -2,8 +2,8 @@
 //!
 //! [`open`] recognizes the format, [`delimiter`] detects delimiters, and [`columns`] finds the columns. This file returns
 //! the rows in a block. [`csv`], [`json`], [`cdx`], [`json_rows`], [`cdxj`] and [`log`] read rows in their formats, and
-//! [`address`] completes URLs that a row does not hold whole. Cells are not interpreted here, and rows need no allocation unless a
-//! cell contains quotes or escapes. URLs that are built from several cells or a log's fields use the block's memory.
+//! [`address`] completes partial URLs. Cells are not interpreted here, and rows need no allocation unless a cell
+//! contains quotes or escapes. URLs that are built from several cells or a log's fields use the block's memory.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -171,7 +171,7 @@ enum Assembly {
 enum Columns {
     /// The line is the only cell.
     Line,
-    /// The line is the only cell, and a URL without spaces.
+    /// The line is the only cell, and must be a URL without spaces.
     Url,
     /// Cell numbers, from 0.
     Numbers(Numbers),
@@ -179,13 +179,13 @@ enum Columns {
     Fields(Fields),
     /// Cells of a CDX line.
     Cdx(Cdx),
-    /// Cells of a line of CDX in JSON.
+    /// Cells of a CDX line in JSON.
     JsonRows(JsonRows),
     /// Parts of a CDXJ line.
     Cdxj(Cdxj),
     /// Parts of an access log line.
     Log(Box<Log>),
-    /// Fields of an access log line, named by a line before it.
+    /// Fields of an access log line, named by an earlier `#Fields:` line.
     W3c(Arc<W3c>),
     /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
@@ -290,7 +290,7 @@ impl Table {
         Table::new(Format::List, Vec::new(), Columns::Line)
     }
 
-    /// Creates the table for a URL list that was detected: text after a space may be another column.
+    /// Creates the table for a detected URL list, in which text after a space may be another column.
     fn of_urls() -> Table {
         Table::new(Format::List, Vec::new(), Columns::Url)
     }

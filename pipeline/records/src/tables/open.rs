@@ -279,7 +279,7 @@ impl Opening {
         }
     }
 
-    /// Returns the delimiter that a first line declares, unless the user says that this is not CSV.
+    /// Returns the delimiter that the first line declares, unless the user gives another format than CSV.
     ///
     /// # Errors
     /// Returns an error if the user gives another delimiter.
@@ -391,7 +391,7 @@ impl Opening {
         let line = first_line(start);
         let written = Legend::of(without_line_end(line));
         let header_len = if written.is_some() { line.len() } else { 0 };
-        // If the user says that this is CDX, the first line is enough.
+        // If the user gives the format CDX, only the first line is checked.
         let count = if self.format.is_some() { 1 } else { MAX_FIRST_LINES };
         let of_rows = || Legend::of_rows(whole_lines(start).take(count));
         let legend = written.or_else(of_rows).ok_or_else(|| {
@@ -412,8 +412,9 @@ impl Opening {
         Ok((self.assembled(Table { header, ..Table::new(Format::Cdx, names, columns) })?, header_len))
     }
 
-    /// Returns the table for a list of lists in JSON, as the index server of a web archive writes it, and the length of
-    /// its first line if that has the columns' names.
+    /// Returns the table for a web archive's index in JSON, a list of lists, and the length of its header.
+    ///
+    /// The first line is a header if it has the columns' names.
     fn json_rows(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
         let line = first_line(start);
         let names = json_rows::Names::of(line).ok_or(
@@ -442,8 +443,9 @@ impl Opening {
         Ok((Table { header, ..Table::new(Format::Cdxj, names, columns) }, header_len))
     }
 
-    /// Returns the table for an access log whose `#Fields:` line names the fields, and the length of the lines up to this
-    /// one. `None` if there is no such line.
+    /// Returns the table for an access log with a `#Fields:` line, or `None` if there is no such line.
+    ///
+    /// The number is the length of the lines up to and including this line.
     fn w3c(
         &self,
         source: &mut impl Read,

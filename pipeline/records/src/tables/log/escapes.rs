@@ -1,4 +1,4 @@
-//! How programs write characters that would end a field, and the request that a client sent.
+//! Escapes for characters that would end a field, and the original request behind them.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -6,20 +6,20 @@ use memchr::{memchr, memmem};
 
 use super::Fault;
 
-/// How a program writes the characters that its format reserves.
+/// A program's way of writing the characters that its format reserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// As they are.
     None,
-    /// As `%XX`. CloudFront writes spaces, control characters, bytes that are not ASCII and the characters
-    /// ``"#%<>[]\^`{|}~'`` so, and a percent sign that the client sent as `%25`. From 2013 to about 2019 it did this twice
-    /// in user agents.
+    /// As `%XX`. CloudFront encodes spaces, control characters, bytes that are not ASCII and the characters
+    /// ``"#%<>[]\^`{|}~'``, so a percent sign that the client sent becomes `%25`. From 2013 to about 2019, user agents
+    /// were encoded twice.
     Percent,
     /// IIS writes a plus sign instead of a space. It also decodes the path.
     Plus,
 }
 
-/// Characters in a decoded path that clients send encoded, and the plus sign.
+/// Characters that make a decoded path ambiguous: those that clients send encoded, and the plus sign.
 const UNCLEAR: &[u8] = b"\"#%+<>?[\\]^`{|}";
 
 /// Text that Application Request Routing adds to the query in a log, also in Azure App Service.
@@ -29,7 +29,7 @@ impl Escapes {
     /// Returns a request's target and query as the client sent them.
     ///
     /// # Errors
-    /// Returns an error if the client may have sent different ones.
+    /// Returns an error if the client may have sent a different target or query.
     pub fn target<'b>(
         self,
         target: &'b [u8],
@@ -38,7 +38,7 @@ impl Escapes {
     ) -> Result<(&'b [u8], Option<&'b [u8]>), Fault> {
         match self {
             Escapes::None => Ok((target, query)),
-            // These cannot be in a request line, so the client has encoded them.
+            // A request line cannot contain the other bytes, so the client must have encoded them.
             Escapes::Percent => {
                 let decoded = |text| decoded(text, |byte| byte > b' ' && byte < 0x7f, arena);
                 Ok((decoded(target), query.map(decoded)))
@@ -53,8 +53,9 @@ impl Escapes {
         }
     }
 
-    /// Returns a user agent as the client sent it. It is the client's own claim, so a character that the client may have
-    /// written as this program does changes nothing.
+    /// Returns a user agent as the client sent it.
+    ///
+    /// The client may have sent escapes itself. Decoding them is harmless, because a user agent is only a claim.
     pub fn agent<'b>(self, text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
         let once = |text| decoded(text, |_| true, arena);
         match self {
@@ -70,7 +71,7 @@ impl Escapes {
     }
 }
 
-/// Decodes `%XX` if `is_it` is true for the byte. Other text is unchanged.
+/// Decodes each `%XX` for which `is_it` accepts the byte. Other text is unchanged.
 fn decoded<'b>(text: &'b [u8], is_it: impl Fn(u8) -> bool, arena: &'b Bump) -> &'b [u8] {
     if memchr(b'%', text).is_none() {
         return text;

@@ -65,9 +65,9 @@ const PLAIN: ProgramFields = ProgramFields {
     escapes: Escapes::None,
 };
 
-// docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but CloudFront
-// routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name, which is not the site's
-// if the distribution has other names.
+// docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but
+// CloudFront routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name. It is not
+// the site's name if the distribution has other names.
 pub(super) const CLOUDFRONT: ProgramFields = ProgramFields {
     name: "Amazon CloudFront",
     scheme: Some(&["cs-protocol"]),
@@ -79,8 +79,8 @@ pub(super) const CLOUDFRONT: ProgramFields = ProgramFields {
     escapes: Escapes::Percent,
 };
 
-// learn.microsoft.com, "W3C Logging": text, with a `#Fields:` line. cs-host is the request's Host header as it was sent, so
-// it is not used by itself. cs-uri-stem is decoded.
+// learn.microsoft.com, "W3C Logging": text with a `#Fields:` line. cs-host is the request's Host header as it was sent,
+// so it is not used by itself. cs-uri-stem is decoded.
 pub(super) const IIS: ProgramFields = ProgramFields {
     name: "IIS",
     hosts: &[(&["cs-host"], Chosen::ByClient)],
@@ -252,8 +252,8 @@ impl JsonShape {
         Ok((Fields::of_cells(cells), log, names))
     }
 
-    /// Returns the shape of a log of a known program, which has fields of these names. If the user names the host's field,
-    /// `has_named_host`.
+    /// Returns the shape of a known program's log. `has` returns whether the log has a field with a name, and
+    /// `has_named_host` says that the user names the host's field.
     pub(super) fn of_names(
         known: &'static ProgramFields,
         has_named_host: bool,

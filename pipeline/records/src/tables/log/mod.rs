@@ -2,8 +2,8 @@
 //!
 //! [`mod@format`] has the formats, and [`matching`] finds the fields. [`shape`] detects the common formats by a log's first
 //! lines. Clients choose the request, the user agent, the user name and other headers, so no such text ever selects a
-//! host or the format: the host is the user's, or in a field that the format names. [`json`] has logs in JSON, and [`w3c`]
-//! logs whose `#Fields:` line names the fields.
+//! host or the format: the user gives the host, or the format names its field. [`json`] reads logs in JSON, and [`w3c`]
+//! reads logs whose `#Fields:` line names the fields.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;

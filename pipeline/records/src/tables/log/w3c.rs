@@ -1,6 +1,7 @@
-//! Access logs in the W3C's extended format, as IIS and CloudFront write them: a `#Fields:` line ([`names`]) names the fields.
-//! The server writes it, and again if the fields change ([`marks`]). Requests become URLs by the rules of logs in JSON
-//! ([`super::json`]).
+//! Access logs in the W3C's extended format, as IIS and CloudFront write them.
+//!
+//! A `#Fields:` line ([`names`]) names the fields. The server writes another one if the fields change ([`marks`]).
+//! Requests become URLs by the same rules as in JSON logs ([`super::json`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,11 +20,11 @@ pub(crate) mod names;
 
 pub(crate) use names::Names;
 
-/// Maximum number of different `#Fields:` lines in a log. A server writes another one if its configuration changes; the lines
-/// after further ones are invalid.
+/// Maximum number of different `#Fields:` lines in a log. A server writes another one if its configuration changes; the
+/// lines after further ones are invalid.
 const MAX_LAYOUTS: usize = 64;
 
-/// The start of a line that is marked with its layout: a sign, and then the layout's number.
+/// The start of a line that is marked with its layout. The layout's number follows as one byte.
 const MARK: &[u8] = b"#\0";
 
 /// Added to a layout's number, which would otherwise look like a line end.
@@ -32,10 +33,10 @@ const FIRST_NUMBER: u8 = 0x80;
 /// The field with the Host header as the client sent it.
 const CLIENT_HOST: &str = "cs-host";
 
-/// The fields without which a request has no URL.
+/// The fields that every request's URL needs.
 const NEEDED: [&str; 2] = ["cs-uri-stem", "cs-uri-query"];
 
-/// The field that a log may lack: the scheme.
+/// The scheme's field, which a log may lack.
 const OPTIONAL: &str = "cs-protocol";
 
 /// The locations of the wanted fields in a line.
@@ -55,14 +56,14 @@ pub(crate) struct W3c {
 }
 
 impl W3c {
-    /// Returns the reader of the wanted fields, with the first layout. `None` if it has one of them twice.
+    /// Returns the reader of the wanted fields with the first layout, or `None` if that layout is invalid.
     fn new(fields: FieldCells, names: &Names<'_>) -> Option<W3c> {
         let w3c = W3c { fields, layouts: [const { OnceLock::new() }; MAX_LAYOUTS] };
         w3c.put(0, names);
         w3c.layouts[0].get()?.is_some().then_some(w3c)
     }
 
-    /// Returns the locations of the wanted fields. `None` if a needed one is missing, or if one is there twice.
+    /// Returns the locations of the wanted fields, or `None` if a required field is missing or a field is repeated.
     fn layout(&self, names: &Names<'_>) -> Option<Layout> {
         let mut numbers = Vec::new();
         for (cell, path) in &self.fields {
@@ -77,7 +78,7 @@ impl W3c {
         Some(Layout { width: names.names.len(), delimiter: names.delimiter, numbers })
     }
 
-    /// Stores the layout with a number, if it is not too large.
+    /// Stores the layout with this number, unless the number is over the limit.
     fn put(&self, number: usize, names: &Names<'_>) {
         if let Some(place) = self.layouts.get(number) {
             place.get_or_init(|| self.layout(names));
@@ -87,7 +88,7 @@ impl W3c {
     /// Stores a line's fields in their cells.
     ///
     /// # Errors
-    /// Returns the reason why the line has no fields.
+    /// Returns an error if the line does not have its layout's fields.
     pub fn read<'b>(&self, line: &'b [u8], cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let (number, line) = match line.strip_prefix(MARK) {
             Some([number, rest @ ..]) => (usize::from(number.wrapping_sub(FIRST_NUMBER)), rest),
@@ -112,11 +113,12 @@ impl W3c {
 }
 
 impl Names<'_> {
-    /// Returns the reader of lines, the rules for joining their fields, and the names of the wanted columns. `parts` are the
-    /// fields of the URL's parts, if the user names them.
+    /// Returns the reader of lines, the rules for joining their fields, and the names of the wanted columns.
+    ///
+    /// `parts` are the fields of the URL's parts, if the user names them.
     ///
     /// # Errors
-    /// Returns a message if a field is missing or there twice, or if neither the log nor the user gives a host.
+    /// Returns a message if a field is missing or repeated, or if neither the log nor the user gives a host.
     pub fn columns(
         &self,
         site: &Site,
@@ -125,7 +127,7 @@ impl Names<'_> {
     ) -> Result<(Arc<W3c>, JsonLog, Vec<String>), String> {
         let is_split = parts[HOST].is_some();
         let known = if self.are_of_cloudfront() { &CLOUDFRONT } else { &IIS };
-        // The Host header as the client sent it counts only if it is named.
+        // The client chooses the Host header, so that field counts only if the user names it.
         let shape = JsonShape::of_names(known, is_split, |name| self.has(name) && name != CLIENT_HOST);
         if !shape.has_host() && site.host.is_none() {
             let or_header = if self.has(CLIENT_HOST) {

@@ -1,5 +1,5 @@
-//! Recognizes an index of WARC records in text, and finds its columns. Their names are Common Crawl's, CDXJ's or an index
-//! server's.
+//! Recognizes an index of WARC records in text, and finds its columns by the names that Common Crawl, CDXJ and index
+//! servers use.
 
 use crate::captures::names::Field;
 use crate::tables::{ColumnOption, is_cdxj};
@@ -10,10 +10,10 @@ const NAMES: [[&str; 4]; 2] = [
     ["filename", "offset", "length", TIME],
 ];
 
-/// The name of the time in CDXJ, which is a part of each line and not a field.
+/// The name of the time in CDXJ. The time is a part of each line, not a field.
 const TIME: &str = "timestamp";
 
-/// The option that such an index is for.
+/// The option that needs such an index.
 const OPTION: &str = "--warc-root";
 
 /// The columns of an index.
@@ -53,7 +53,7 @@ pub(crate) fn is_index(start: &[u8]) -> bool {
         || NAMES.iter().any(|names| names[..3].iter().all(|name| has(name))) && !words(line).any(is_body)
 }
 
-/// Returns whether a line is a legend, which has letters instead of names, or the line of a CDXJ file about itself.
+/// Returns whether a line is a CDX legend, which has letters instead of names, or a CDXJ file's header line.
 fn is_described(line: &[u8]) -> bool {
     line.starts_with(b" CDX") || line.starts_with(b"!OpenWayback-CDXJ")
 }

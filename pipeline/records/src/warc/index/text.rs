@@ -18,7 +18,7 @@ use crate::tables::source::{Block, Source};
 use crate::{Error, Item, Result, Sink};
 
 impl Names {
-    /// Returns a row's cells in an index's order.
+    /// Returns a row's cells in the order that [`Index::add`] takes.
     fn cells<'b>(&self, cells: [Option<&'b [u8]>; 5]) -> Cells<'b> {
         let cell = |text: Option<&'b [u8]>, limit: usize| match text {
             None | Some(b"") => Cell::Null,
@@ -34,7 +34,7 @@ impl Names {
 /// Reads the records that an index lists, from the files below `root`. Returns whether captures wait for other inputs.
 ///
 /// # Errors
-/// Returns an error if the input is not such an index, or is unreadable, and the errors of [`Index::read`].
+/// Returns an error if the input is unreadable or not such an index, or if [`Index::read`] fails.
 pub(crate) fn read(input: Input, root: &Place, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
     let path = input.path.clone();
     let names = Names::of(input.start()).filter(|_| matches!(input.content, Content::Text | Content::Json));

@@ -1,14 +1,14 @@
 //! Records that are stored in several gzip members.
 //!
 //! A member usually holds whole records, and reading resumes with the next member after damage. But some writers store
-//! a record's header and block separately, and others cut a file into members of equal size. The crawler wrote the
-//! first member, so its end decides: if it is within a record, and no record begins in the next member, the file's
-//! members say nothing about its records. The file is then read as if it were one member, up to the first damage.
+//! a record's header and block separately, and others cut a file into members of equal size. The first member decides,
+//! because the crawler wrote it. If it ends within a record, and the next member does not begin with a record, members
+//! do not show where records begin. The file is then read as if it were one member, up to the first damage.
 
 use super::{RECORD_START, Records};
 use crate::gzip::Unpack;
 
-/// Returns whether a member's data begins like a record, as far as it is known.
+/// Returns whether the available start of a member's data may begin a record.
 pub(in crate::warc) fn may_begin_record(start: &[u8]) -> bool {
     start.iter().zip(RECORD_START).all(|(found, expected)| found == expected)
 }

@@ -1,5 +1,7 @@
-//! Access logs whose `#Fields:` line changes: each line is marked with the number of the line that names its fields, so that
-//! threads can read them in any order. Nothing is marked before the first change.
+//! Marks for the lines of access logs whose `#Fields:` line changes.
+//!
+//! A mark is the number of the `#Fields:` line that names a line's fields, so that threads can read lines in any order.
+//! Lines before the first change are not marked.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use crate::lines::{MAX_LINE_BYTES, without_line_end};
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// The number of no layout.
+/// A number without a layout.
 const NONE: u8 = 0xff;
 
 const _: () = assert!(MAX_LAYOUTS < (NONE - FIRST_NUMBER) as usize);
@@ -23,9 +25,9 @@ pub(crate) struct Marked<R> {
     log: Arc<W3c>,
     /// The different `#Fields:` lines, by number.
     headers: Vec<Vec<u8>>,
-    /// The number of the last one.
+    /// The current header's number.
     number: usize,
-    /// Text that was read, from a line's start or within a line.
+    /// Text that was read and is not yet marked. It begins at a line's start, or within a line if `is_in_line`.
     text: Vec<u8>,
     is_in_line: bool,
     /// Marked text to return, from `at` on.

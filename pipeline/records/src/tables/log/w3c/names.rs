@@ -1,4 +1,4 @@
-//! The line that names a log's fields.
+//! The `#Fields:` line, which names a log's fields.
 
 use memchr::memchr;
 
@@ -46,7 +46,7 @@ impl<'l> Names<'l> {
 /// The start of a log: the lines before its first request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Head<'s> {
-    /// The number of lines before the `#Fields:` line, that line's place and the line itself.
+    /// The number of lines before the `#Fields:` line, that line's offset, and the line itself.
     Fields(u64, usize, &'s [u8]),
     /// There is no `#Fields:` line.
     Other,

@@ -100,14 +100,14 @@ fn lines_are_read_by_the_fields_before_them() {
         ("2026-03-14 /a b=c", Some(Err(Fault::FewCells))),
         ("2026-03-14 /a b=c 200 5", Some(Err(Fault::ManyCells))),
         ("", Some(Err(Fault::FewCells))),
-        // Other fields, of the same number.
+        // Other fields, but as many.
         ("#Fields: sc-status cs-uri-query cs-uri-stem date", Some(Err(Fault::Directive))),
         ("200 b=c /a 2026-03-14", Some(URL)),
         ("#Remark: x", Some(Err(Fault::Directive))),
         ("200 b=c /a 2026-03-14", Some(URL)),
         ("#Fields:\tcs-uri-query\tcs-uri-stem", Some(Err(Fault::Directive))),
         ("b=c\t/a", Some(URL)),
-        // Without the query, the URL is another one.
+        // Without its query, a request's URL would be a different one.
         ("#Fields: cs-uri-stem", Some(Err(Fault::Directive))),
         ("/a", Some(Err(Fault::NotLog))),
         ("#Fields: cs-uri-stem cs-uri-query cs-uri-stem", Some(Err(Fault::Directive))),
