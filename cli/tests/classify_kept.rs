@@ -160,6 +160,44 @@ fn kept_columns_keep_types_and_values() {
     assert_eq!(contents(folder.read("out.parquet")).2.len(), 0);
 }
 
+/// Each part goes on with the kept columns where the part before it ended, also within a batch.
+#[test]
+fn kept_columns_are_divided_into_files() {
+    const ROWS: usize = 100;
+    let folder = Folder::with_set();
+    folder.write("in.parquet", file(SCHEMA, &[columns(0..37), columns(37..ROWS)], properties()));
+    let read = |name: &str| contents(folder.read(name));
+    let run = |options: &[&str]| {
+        let run = classify(&folder, options);
+        // Some rows are invalid.
+        assert!(matches!(run.code, Some(0 | 1)), "{options:?} {run:?}");
+    };
+    let mut divided = 0;
+    for options in [
+        &["--keep-columns", "all", "--format", "parquet"][..],
+        &["--keep-columns", "at", "--format", "parquet"],
+        &["--add-columns"],
+        &["--only", "disallow"],
+    ] {
+        run(&[options, &["-o", "whole/"]].concat());
+        let (schema, _, rows) = read("whole/in.parquet");
+        assert!(rows.len() == ROWS || options[0] == "--only" && rows.len() > 40, "{} rows", rows.len());
+        for size in [1, 7, 36, 37, 38, rows.len() - 1, rows.len(), rows.len() + 1] {
+            let count = size.to_string();
+            run(&[options, &["--rows-per-file", &count, "-o", "parts/"]].concat());
+            let parts = rows.len().div_ceil(size);
+            for (number, expected) in rows.chunks(size).enumerate() {
+                let (own_schema, _, own) = read(&format!("parts/in-{number:05}.parquet"));
+                assert!(own_schema == schema && own == expected, "{options:?}, {size} rows, part {number}");
+            }
+            assert!(!folder.path(&format!("parts/in-{parts:05}.parquet")).exists());
+            std::fs::remove_dir_all(folder.path("parts")).unwrap();
+            divided += 1;
+        }
+    }
+    assert_eq!(divided, 32);
+}
+
 #[test]
 fn options_that_do_not_fit_are_errors() {
     let folder = Folder::with_set();
