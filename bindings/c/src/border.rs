@@ -222,7 +222,7 @@ pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> Rept
         if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
             return Err(not_in_use(what));
         }
-        // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has
+        // SAFETY: the handle was live with this type, so `make` created it from a box of this type and nothing has
         // freed it. It is no longer live, so nothing else will.
         drop(unsafe { Box::from_raw(handle) });
         Ok(())
@@ -239,7 +239,7 @@ pub(crate) unsafe fn value<'h, T: 'static>(handle: *const T, what: &str) -> Resu
     if !handle.is_null() && !in_use(|handles| handles.contains(&(handle.addr(), TypeId::of::<T>()))) {
         return Err(not_in_use(what));
     }
-    // SAFETY: if it is not null, `give` created the handle from a box of this type, and it has not been freed. The
+    // SAFETY: if it is not null, `make` created the handle from a box of this type, and it has not been freed. The
     // caller guarantees the rest.
     unsafe { value_unchecked(handle, what) }
 }

@@ -360,18 +360,22 @@ pub(crate) fn words_of(kind: &ColumnType) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn appended_rows_equal_pushed_rows() {
-        let names = vec!["a".to_owned(), "b".to_owned()];
-        let kinds = [
+    /// Returns every type of column. Lists have these names.
+    fn types(names: &[String]) -> [ColumnType; 6] {
+        [
             ColumnType::Text,
             ColumnType::Verdict,
             ColumnType::Group,
             ColumnType::Number,
             ColumnType::Long,
-            ColumnType::Names(names.clone()),
-        ];
-        for kind in kinds {
+            ColumnType::Names(names.to_vec()),
+        ]
+    }
+
+    #[test]
+    fn appended_rows_equal_pushed_rows() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        for kind in types(&names) {
             let column = |rows: std::ops::Range<usize>| {
                 let mut column = ColumnData::new(kind.clone());
                 let mut cells = column.cells();
@@ -403,15 +407,7 @@ mod tests {
     #[test]
     fn the_last_row_becomes_null() {
         let names = vec!["a".to_owned()];
-        let kinds = [
-            ColumnType::Text,
-            ColumnType::Verdict,
-            ColumnType::Group,
-            ColumnType::Number,
-            ColumnType::Long,
-            ColumnType::Names(names.clone()),
-        ];
-        for kind in kinds {
+        for kind in types(&names) {
             let mut column = ColumnData::new(kind.clone());
             for _ in 0..2 {
                 let mut cells = column.cells();

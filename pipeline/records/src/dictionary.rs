@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Read};
 
 use zstd::stream::read::Decoder as ZstdDecoder;
 
+use crate::gzip::cut;
 use crate::text::grouped;
 
 /// Maximum length in bytes for a dictionary, as stored and decompressed: the size that the specification requires of
@@ -101,10 +102,6 @@ fn decompress(frame: &[u8]) -> io::Result<Vec<u8>> {
 fn too_large(found: &str) -> io::Error {
     let limit = grouped(MAX_DICTIONARY_BYTES as u64);
     io::Error::other(format!("its dictionary has {found} bytes; the limit is {limit}"))
-}
-
-fn cut(error: io::Error, text: &str) -> io::Error {
-    if error.kind() == io::ErrorKind::UnexpectedEof { io::Error::new(error.kind(), text) } else { error }
 }
 
 /// Explains zstd's error about a frame whose dictionary is missing, and passes on other errors.

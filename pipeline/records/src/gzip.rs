@@ -15,6 +15,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use ahead::{Ahead, WholeMember};
 use member::MEMBER_START;
+pub(crate) use member::cut;
 pub use member::{Member, Unpack};
 
 /// A source that counts the bytes read from it.

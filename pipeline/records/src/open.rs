@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -187,7 +188,7 @@ impl Input {
             Some(_) if self.is_captures() => {
                 Some(format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it"))
             }
-            Some(_) => Some(format!("`reptile classify SET {path}` decides its URLs")),
+            Some(_) => Some(classify_hint(path)),
             None if self.is_document() => Content::Html.hint(wanted, path),
             None if self.is_office() => Some("save its sheet as CSV".into()),
             // The hint for text assumes a robots.txt. A set compiled from any other text allows everything.
@@ -285,6 +286,11 @@ impl Input {
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Error::unsuitable(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
     }
+}
+
+/// Returns the advice for a file with URLs.
+pub(crate) fn classify_hint(path: impl Display) -> String {
+    format!("`reptile classify SET {path}` decides its URLs")
 }
 
 /// Reads and decompresses the robots.txt at a path. `-` is standard input.

@@ -13,7 +13,7 @@ use crate::captures::names::TableKind;
 use crate::csv_captures::TAB;
 use crate::detect::{Content, ExpectedInput};
 use crate::hosts::Naming;
-use crate::open::Input;
+use crate::open::{Input, classify_hint};
 use crate::options::{Captures, InputOptions, ReadOptions};
 use crate::place::Place;
 use crate::shown::shown;
@@ -182,10 +182,9 @@ fn read(
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
         (Content::Zip, None) => return archives::wacz::read(input, captures, sink),
-        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => {
+        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow | Content::Arc | Content::CrawlLog, _) => {
             Err(input.refused(ExpectedInput::Captures))
         }
-        (Content::Arc | Content::CrawlLog, _) => Err(input.refused(ExpectedInput::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = origins_of_host(host, naming)?;
@@ -206,10 +205,7 @@ fn read(
             }
             Some(_) => Err(Error::at(&path, TABLE_OF_URLS)),
             None => Err(match input.collection() {
-                Some(what) => {
-                    let message = format!("is {what}; `reptile classify SET {}` decides its URLs", path.display());
-                    Error::at(&path, message)
-                }
+                Some(what) => Error::at(&path, format!("is {what}; {}", classify_hint(path.display()))),
                 None if has_directive(input.start()) => Error::at(&path, SINGLE_FILE),
                 None => Error::at(&path, NO_DIRECTIVE),
             }),

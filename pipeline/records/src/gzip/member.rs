@@ -219,7 +219,7 @@ fn damage(detail: String) -> io::Error {
 }
 
 /// Returns the error for data that ends too early, or another error unchanged.
-fn cut(error: io::Error, text: &'static str) -> io::Error {
+pub(crate) fn cut(error: io::Error, text: &'static str) -> io::Error {
     if error.kind() == ErrorKind::UnexpectedEof { io::Error::new(error.kind(), text) } else { error }
 }
 

@@ -7,8 +7,7 @@
 use super::csv::{Records, RowKind, plain_cells};
 use super::delimiter::{name_of, shown_delimiter};
 use super::quotes::Quoting;
-use super::row::is_url;
-use super::row::is_url_name;
+use super::row::{is_url, is_url_name};
 use super::{COMMA, ColumnOption, Columns, Format, Numbers, Table};
 use crate::lines::{MAX_LINE_BYTES, without_line_end};
 use crate::shown::shown;

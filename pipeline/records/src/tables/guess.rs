@@ -26,16 +26,19 @@ pub fn format_of(line: &[u8], path: &Place) -> Option<Format> {
     if line.trim_ascii_start().starts_with(b"{") {
         return Some(Format::Jsonl);
     }
+    format_of_line(line).or(named)
+}
+
+/// Returns the format of a line that can only be a request or an entry in a web archive's index.
+fn format_of_line(line: &[u8]) -> Option<Format> {
     if is_log(line) {
         return Some(Format::Log);
     }
     if Legend::of(line).is_some() || cdx::is_row(line) {
         return Some(Format::Cdx);
     }
-    if (cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start())) || cdxj::is_marked(line) {
-        return Some(Format::Cdxj);
-    }
-    named
+    let is_cdxj = (cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start())) || cdxj::is_marked(line);
+    is_cdxj.then_some(Format::Cdxj)
 }
 
 /// Describes text whose lines certainly are requests or captured URLs, so that it is not a robots.txt.
@@ -45,12 +48,12 @@ pub(crate) fn requests_or_captures(start: &[u8]) -> Option<&'static str> {
         Head::Fields(_, _, line) => memchr::memmem::find(line, b" cs-").is_some(),
         _ => false,
     };
-    match () {
-        () if has_fields => Some("an access log with a #Fields: line"),
-        () if is_log(line) => Some("an access log"),
-        () if Legend::of(line).is_some() || cdx::is_row(line) => Some("an index of a web archive (CDX)"),
-        () if cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start()) => Some("an index of a web archive (CDXJ)"),
-        () => None,
+    match format_of_line(line) {
+        _ if has_fields => Some("an access log with a #Fields: line"),
+        Some(Format::Log) => Some("an access log"),
+        Some(Format::Cdx) => Some("an index of a web archive (CDX)"),
+        Some(_) => Some("an index of a web archive (CDXJ)"),
+        None => None,
     }
 }
 

@@ -11,8 +11,7 @@ use bumpalo::Bump;
 use super::ColumnOption;
 use super::cdx::{Legend, are_time_and_url};
 use super::cdxj::{TIMESTAMP, timestamp_of};
-use super::row::is_url_name;
-use super::row::{Fault, is_url};
+use super::row::{Fault, is_url, is_url_name};
 use crate::shown::shown;
 
 /// The name of the column with the URL.

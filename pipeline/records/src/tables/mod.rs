@@ -62,7 +62,7 @@ use log::w3c::{W3c, without_mark};
 use quotes::{Escape, Quoting};
 use row::{is_url, pick};
 
-pub(crate) use cdxj::is_cdxj;
+pub(crate) use cdxj::{is_cdxj, is_marked};
 pub(crate) use guess::requests_or_captures;
 pub(crate) use row::{MAX_RAW_CELLS, is_url_name};
 

@@ -516,7 +516,6 @@ mod tests {
 
     use super::*;
 
-    /// Tests that records kept in memory and records in temporary files are copied alike.
     /// Tests that wrapping a file does not hide that its members can be decompressed ahead.
     #[test]
     fn archives_in_files_are_read_ahead() {
@@ -525,6 +524,7 @@ mod tests {
         assert!(!WholeStart::new(io::stdin()).is_ready());
     }
 
+    /// Tests that records kept in memory and records in temporary files are copied alike.
     #[test]
     fn records_are_copied_from_memory_and_from_temporary_files() {
         for len in [MAX_WAITING_BYTES - 1, MAX_WAITING_BYTES, MAX_WAITING_BYTES + 1] {

@@ -2,7 +2,7 @@
 //! servers use.
 
 use crate::captures::names::Field;
-use crate::tables::{ColumnOption, is_cdxj};
+use crate::tables::{ColumnOption, is_cdxj, is_marked};
 
 /// The names of a record's file, offset, length and time, in Common Crawl's columnar index and in CDXJ.
 const NAMES: [[&str; 4]; 2] = [
@@ -55,7 +55,7 @@ pub(crate) fn is_index(start: &[u8]) -> bool {
 
 /// Returns whether a line is a CDX legend, which has letters instead of names, or a CDXJ file's header line.
 fn is_described(line: &[u8]) -> bool {
-    line.starts_with(b" CDX") || line.starts_with(b"!OpenWayback-CDXJ")
+    line.starts_with(b" CDX") || is_marked(line)
 }
 
 fn first_line(start: &[u8]) -> &[u8] {
