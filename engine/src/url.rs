@@ -3,28 +3,30 @@
 //! Works on borrowed bytes. It does not resolve dot segments, decode escapes, or change case inside the path, because
 //! rules match the path as sent ([`crate::norm`] makes equivalent paths and patterns equal). Two entry points:
 //! [`split`] for a URL whose origin matters, which rejects ambiguous origins, and [`path_at_any_origin`] for a URL or a
-//! path that is matched against a given robots.txt. [`path_of`] is the reference implementation's reading of any text. The `origin` module has owned and borrowed origins, and `parts`
-//! splits URLs into parts.
+//! path that is matched against a given robots.txt. [`path_of`] is the reference implementation's reading of any text.
+//!
+//! `authority` reads the text before a path, `path` the rest. `origin` has the values, and `canonical` their one
+//! spelling. `parts` takes URLs that an index has already split.
 
+mod authority;
+mod canonical;
+mod error;
 mod origin;
 pub(crate) mod parts;
-
-use std::borrow::Cow;
-use std::fmt;
-use std::net::Ipv6Addr;
+mod path;
 
 use memchr::{memchr, memchr3};
 
-pub use self::origin::{Origin, OriginOf, OwnedOrigin, RobotsUrlError, Scheme};
+pub use self::authority::origin_of;
+use self::authority::{authority_len, origin_of_kinds};
+pub use self::canonical::RobotsUrlError;
+pub use self::error::{MAX_URL_BYTES, UrlError};
+pub use self::origin::{Origin, OriginOf, OwnedOrigin, Scheme};
 pub use self::parts::UrlParts;
+pub use self::path::Path;
+use self::path::{has_special, path_from, path_of_tail, path_with_special};
 use crate::host::MAX_HOST_BYTES;
-use crate::norm::NormalForm;
-use crate::platform::{UrlScan, as_chunks, scan_url};
-
-/// Maximum length of a URL in bytes; a longer one is [`UrlError::TooLong`].
-///
-/// Bounds the work of a decision. Servers and browsers accept far less.
-pub const MAX_URL_BYTES: usize = 64 * 1024;
+use crate::platform::{UrlScan, scan_url};
 
 /// A URL's origin and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,130 +36,6 @@ pub struct UrlRef<'a> {
     /// Path, parameters and query, which the rules are matched against.
     pub path: Path<'a>,
 }
-
-/// The part of a URL that rules are matched against: path, parameters and query, without the fragment.
-///
-/// A path always reads as if it began with `/`. The borrowed bytes lack the slash if the URL does
-/// (`http://host?query`), so read them through [`Path::with`].
-#[derive(Clone, Copy, Debug)]
-pub struct Path<'a> {
-    bytes: &'a [u8],
-    slash_missing: bool,
-    /// Whether the bytes contain nothing that most normal forms change; see [`NormalForm::keeps_unescapable`]. May be
-    /// false if this was not checked.
-    is_unescapable: bool,
-}
-
-/// Compares the bytes, and ignores `is_unescapable`.
-impl PartialEq for Path<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.bytes, self.slash_missing) == (other.bytes, other.slash_missing)
-    }
-}
-
-impl Eq for Path<'_> {}
-
-impl<'a> Path<'a> {
-    /// Wraps the bytes of a whole path, which begins with a slash.
-    #[must_use]
-    pub const fn new(bytes: &'a [u8]) -> Path<'a> {
-        Path { bytes, slash_missing: false, is_unescapable: false }
-    }
-
-    /// Wraps a path that begins with a slash. `is_unescapable` may be true only if [`NormalForm::keeps_unescapable`]
-    /// applies to the bytes.
-    #[inline]
-    pub(crate) const fn ordinary(bytes: &'a [u8], is_unescapable: bool) -> Path<'a> {
-        Path { bytes, slash_missing: false, is_unescapable }
-    }
-
-    /// Calls `look` with the path in a normal form. Copies the path only if its bytes must change.
-    #[inline(always)]
-    pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
-        let normal = match self.is_unescapable && form.keeps_unescapable() {
-            true => Cow::Borrowed(self.bytes),
-            false => self.normal(form),
-        };
-        // The only call, so that it is inlined.
-        look(&normal)
-    }
-
-    /// Returns the path in a normal form.
-    fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
-        if self.slash_missing {
-            return Cow::Owned(form.path(&self.to_vec()).into_owned());
-        }
-        form.path(self.bytes)
-    }
-
-    /// Calls `look` with the path's bytes.
-    ///
-    /// Copies them only in the rare case that the slash is missing.
-    #[inline]
-    pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
-        if self.slash_missing { look(&self.to_vec()) } else { look(self.bytes) }
-    }
-
-    /// Copies the path's bytes.
-    #[must_use]
-    pub fn to_vec(&self) -> Vec<u8> {
-        let slash: &[u8] = if self.slash_missing { b"/" } else { b"" };
-        [slash, self.bytes].concat()
-    }
-}
-
-/// Why a text is not a URL that a robots.txt can govern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UrlError {
-    /// The text is empty.
-    Empty,
-    /// The text is longer than [`MAX_URL_BYTES`].
-    TooLong,
-    /// A NUL, line break or tab follows the authority. No valid URL has one, and it would break a line or column of
-    /// output.
-    Control,
-    /// The text does not begin with `scheme://`.
-    NoScheme,
-    /// The scheme is not http, https or ftp.
-    OtherScheme,
-    /// Clients and the reference implementation read different origins, because a backslash, a `;` or a control
-    /// character comes before the path.
-    Ambiguous,
-    /// The user information has a byte that must be escaped there, or is followed by a second `@`.
-    UserInfo,
-    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte, escaped or not, that is invalid in a host
-    /// name.
-    Host,
-    /// The decoded host is not UTF-8. Other encodings, such as Latin-1, would give its bytes other names.
-    HostNotUtf8,
-    /// The port is not a number from 0 to 65535.
-    Port,
-    /// A path, query or fragment is present where only an origin is expected.
-    Path,
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            UrlError::Empty => "empty line",
-            UrlError::TooLong => return write!(f, "longer than {MAX_URL_BYTES} bytes"),
-            UrlError::Control => "contains a NUL, tab or line break",
-            UrlError::NoScheme => "does not begin with scheme://",
-            UrlError::OtherScheme => "its scheme is not http, https or ftp",
-            UrlError::Ambiguous => {
-                "its origin is ambiguous: a backslash, semicolon or control character before the path"
-            }
-            UrlError::UserInfo => "its user information has a second @ or a character that must be escaped",
-            UrlError::Host => "no valid host after ://",
-            UrlError::HostNotUtf8 => "its host is not UTF-8",
-            UrlError::Port => "port is not a number from 0 to 65535",
-            UrlError::Path => "an origin has no path, query or fragment",
-        })
-    }
-}
-
-impl std::error::Error for UrlError {}
 
 /// Splits a URL into origin and path.
 ///
@@ -256,90 +134,6 @@ pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     Ok(UrlRef { origin, path })
 }
 
-/// Kind of bytes that end the authority.
-const END: u8 = 1;
-/// Kind of non-ASCII bytes.
-const BEYOND_ASCII: u8 = 2;
-/// Kind of bytes that make the origin ambiguous anywhere in the authority.
-const AMBIGUOUS: u8 = 4;
-/// Kind of bytes that RFC 3986 section 3.2 forbids in an authority.
-const FORBIDDEN: u8 = 8;
-/// Kind of the byte that ends the user information.
-const AT: u8 = 16;
-/// Kind of the byte before a port, or in a password or an IPv6 address.
-const COLON: u8 = 32;
-/// Kind of the bytes around an IPv6 address.
-const BRACKET: u8 = 64;
-/// Kind of the byte that begins an escape.
-const PERCENT: u8 = 128;
-
-/// Kind of each byte in an authority. Zero for ASCII bytes that names may contain.
-const KINDS: [u8; 256] = {
-    let mut kinds = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        kinds[byte] = match byte as u8 {
-            b'/' | b'?' | b'#' => END,
-            0x80.. => BEYOND_ASCII,
-            b'\\' | b';' | 0x7F | 0..b' ' => AMBIGUOUS,
-            b' ' | b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}' => FORBIDDEN,
-            b'@' => AT,
-            b':' => COLON,
-            b'[' | b']' => BRACKET,
-            b'%' => PERCENT,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    kinds
-};
-
-/// Returns whether a byte may occur in a host name without an escape.
-const fn is_name_byte(byte: u8) -> bool {
-    KINDS[byte as usize] & !BEYOND_ASCII == 0
-}
-
-/// Returns the length of the authority at the start of a text, and its byte kinds. Most authorities are so short that
-/// setting up a vector search would take longer than this simple pass.
-#[inline(always)]
-fn authority_len(text: &[u8]) -> (usize, u8) {
-    let mut kinds = 0;
-    for (at, &byte) in text.iter().enumerate() {
-        let kind = KINDS[usize::from(byte)];
-        if kind & END != 0 {
-            return (at, kinds);
-        }
-        kinds |= kind;
-    }
-    (text.len(), kinds)
-}
-
-/// Returns whether a byte is invalid in a URL and would break a line or column of output.
-const fn is_control(byte: u8) -> bool {
-    matches!(byte, 0 | b'\t' | b'\n' | b'\r')
-}
-
-/// Returns whether a URL has a control byte or a `#` after its authority. Examines every byte, in blocks that compile
-/// to vector instructions. The last block overlaps the one before it: reading the remaining bytes one by one would cost
-/// more than all the blocks (6 ns of 65 per URL, including the search for `#`).
-#[inline]
-fn has_special(text: &[u8]) -> bool {
-    let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
-    let any_of_block = |block: &[u8; 16]| any(block);
-    let (blocks, rest) = as_chunks(text);
-    let found = blocks.iter().fold(false, |found, block| found | any_of_block(block));
-    found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
-}
-
-/// Returns the path of a text in which [`has_special`] found a byte, or an error if it was a control byte.
-#[cold]
-fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
-    if tail.iter().any(|&byte| is_control(byte)) {
-        return Err(UrlError::Control);
-    }
-    Ok(path_from(tail))
-}
-
 /// Returns the scheme and the authority's offset, for spellings that [`split_any`] does not match directly.
 fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     if url.is_empty() {
@@ -349,95 +143,6 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     let name_len = name_len.filter(|&len| len > 0 && url[len..].starts_with(b"://")).ok_or(UrlError::NoScheme)?;
     let scheme = Scheme::from_name(&url[..name_len]).ok_or(UrlError::OtherScheme)?;
     Ok((scheme, name_len + 3))
-}
-
-/// Parses `[user@]host[:port]`.
-///
-/// [`split`] lists the rejected spellings. Linear; no allocation.
-///
-/// # Errors
-/// Returns [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`], [`UrlError::HostNotUtf8`] or
-/// [`UrlError::Port`] if that part is invalid.
-#[inline]
-pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlError> {
-    origin_of_kinds(scheme, authority, authority.iter().fold(0, |kinds, &byte| kinds | KINDS[usize::from(byte)]))
-}
-
-/// Implements [`origin_of`] for an authority whose byte kinds are known.
-#[inline]
-fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin<'_>, UrlError> {
-    if kinds & AMBIGUOUS != 0 {
-        return Err(UrlError::Ambiguous);
-    }
-    let authority = if kinds & AT == 0 { authority } else { without_user(authority)? };
-    let host_len = if authority.first() == Some(&b'[') {
-        memchr(b']', authority).ok_or(UrlError::Host)? + 1
-    } else {
-        memchr(b':', authority).unwrap_or(authority.len())
-    };
-    let (host, port) = authority.split_at(host_len);
-    // Without these kinds, the host consists of name bytes.
-    let is_checked = kinds & (END | FORBIDDEN | BRACKET | PERCENT) == 0;
-    if host.is_empty() || host.len() > MAX_HOST_BYTES || !(is_checked || is_host(host)) {
-        return Err(UrlError::Host);
-    }
-    if kinds & (BEYOND_ASCII | PERCENT) != 0 && !crate::host::is_utf8(host) {
-        return Err(UrlError::HostNotUtf8);
-    }
-    let port = match port {
-        [] | [b':'] => scheme.default_port(),
-        [b':', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
-            std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(UrlError::Port)?
-        }
-        _ => return Err(UrlError::Port),
-    };
-    Ok(Origin { scheme, host, port })
-}
-
-/// Returns the authority without its user information, which must be valid by RFC 3986 section 3.2.1.
-fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
-    let Some(end) = memchr(b'@', authority) else { return Ok(authority) };
-    let (user, host_and_port) = (&authority[..end], &authority[end + 1..]);
-    let is_user_byte = |&byte: &u8| matches!(byte, b':' | b'%') || (byte.is_ascii() && is_name_byte(byte));
-    let is_user = user.iter().all(is_user_byte) && escapes(user).all(|byte| byte.is_some());
-    if is_user && !host_and_port.contains(&b'@') { Ok(host_and_port) } else { Err(UrlError::UserInfo) }
-}
-
-/// Returns whether a host is an IPv6 address in brackets, or consists of name bytes, escaped or not.
-fn is_host(host: &[u8]) -> bool {
-    if let [b'[', address @ .., b']'] = host {
-        return std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
-    }
-    host.iter().all(|&byte| byte == b'%' || is_name_byte(byte))
-        && escapes(host).all(|byte| byte.is_some_and(is_name_byte))
-}
-
-/// Decodes a text's escapes. Yields `None` for a `%` that does not begin an escape.
-fn escapes(text: &[u8]) -> impl Iterator<Item = Option<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16);
-    text.split(|&byte| byte == b'%').skip(1).map(move |part| match part {
-        [high, low, ..] => Some((digit(high)? << 4 | digit(low)?) as u8),
-        _ => None,
-    })
-}
-
-/// Returns the path of a URL, given the text after its authority.
-#[inline]
-fn path_from(tail: &[u8]) -> Path<'_> {
-    path_of_tail(match memchr(b'#', tail) {
-        Some(fragment) => &tail[..fragment],
-        None => tail,
-    })
-}
-
-/// Implements [`path_from`] for text without a fragment.
-#[inline]
-fn path_of_tail(tail: &[u8]) -> Path<'_> {
-    match tail.first() {
-        None => Path::new(b"/"),
-        Some(b'/') => Path::new(tail),
-        Some(_) => Path { slash_missing: true, ..Path::new(tail) },
-    }
 }
 
 /// Returns the path of a URL, or of a path alone, to match it against a given robots.txt, whatever its origin.
@@ -525,6 +230,7 @@ fn path_of_any(url: &[u8]) -> Path<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::norm::NormalForm;
     use proptest::prelude::*;
 
     #[test]
@@ -735,33 +441,6 @@ mod tests {
     }
 
     #[test]
-    fn special_bytes_are_found_at_every_position() {
-        for byte in 0..=u8::MAX {
-            assert_eq!(has_special(&[byte]), b"\0\t\n\r#".contains(&byte), "{byte}");
-        }
-        for len in 0..70 {
-            let mut text = vec![b'a'; len];
-            assert!(!has_special(&text), "{len}");
-            for (at, byte) in (0..len).flat_map(|at| [(at, 0), (at, b'\t'), (at, b'\n'), (at, b'\r'), (at, b'#')]) {
-                text[at] = byte;
-                assert!(has_special(&text), "{byte} at {at} of {len}");
-                text[at] = b'a';
-            }
-        }
-    }
-
-    #[test]
-    fn two_special_bytes_are_found_at_every_position() {
-        for (first, second) in (0..70).flat_map(|first| (first + 1..70).map(move |second| (first, second))) {
-            let mut text = [b'a'; 100];
-            (text[first], text[second]) = (b'#', b'#');
-            assert!(has_special(&text), "{first}, {second}");
-            text[second] = b'\n';
-            assert!(has_special(&text), "{first}, {second}");
-        }
-    }
-
-    #[test]
     fn an_authority_alone_has_the_same_origin_as_in_a_url() {
         for authority in [
             "a",
@@ -946,36 +625,6 @@ mod tests {
             if let Ok(split) = split(url.as_bytes()) {
                 prop_assert_eq!(split.path.to_vec(), path_of_any(url.as_bytes()).to_vec());
             }
-        }
-    }
-
-    /// `;` is a `sub-delim`, but ends the authority in Google's library.
-    #[test]
-    fn unlisted_bytes_of_authorities_are_those_of_rfc_3986() {
-        let lists: [(&[u8], u8); 6] =
-            [(b"/?#", END), (b"\\;\x7F", AMBIGUOUS), (b"@", AT), (b":", COLON), (b"[]", BRACKET), (b"%", PERCENT)];
-        for byte in 0..=u8::MAX {
-            let listed = lists.iter().find(|(bytes, _)| bytes.contains(&byte)).map(|&(_, kind)| kind);
-            let expected = listed.unwrap_or(match byte {
-                0..32 => AMBIGUOUS,
-                128.. => BEYOND_ASCII,
-                _ if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=".contains(&byte) => 0,
-                _ => FORBIDDEN,
-            });
-            assert_eq!(KINDS[usize::from(byte)], expected, "{byte}");
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "too many inputs")]
-    fn every_escape_is_decoded_as_the_standard_library_does() {
-        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
-            let digits = std::str::from_utf8(&pair).ok().filter(|digits| !digits.starts_with('+'));
-            let expected = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-            // A second `%` begins another escape, which is incomplete.
-            let count = pair.iter().filter(|&&byte| byte == b'%').count();
-            let expected = std::iter::once(expected).chain(std::iter::repeat_n(None, count));
-            assert!(escapes(&[b'%', pair[0], pair[1]]).eq(expected), "{pair:?}");
         }
     }
 }

@@ -2,111 +2,26 @@
 //!
 //! Does not interpret section contents.
 
+mod layout;
 #[cfg(feature = "write")]
 mod write;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use self::layout::{CHECKSUM_AT, ENDIAN_MARK, LABEL, header_checksum};
+pub use self::layout::{ENTRY_BYTES, FORMAT_VERSION, HEADER_BYTES, Header, SECTION_ALIGNMENT};
 #[cfg(feature = "write")]
 pub use self::write::{OVERHEAD_BYTES, Sections, write, write_spooled};
-use super::{FORMAT_VERSION, FormatError, u32_at, u64_at};
-
-/// Every set's first eight bytes. Like PNG's, they reveal a transfer that treated the file as text.
-const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
-
-/// The byte-order mark, as a machine with the file's byte order reads it. The file is always little-endian.
-const ENDIAN_MARK: u32 = 0x0102_0304;
+use super::bytes::{u32_at, u64_at};
+use super::error::FormatError;
+use super::section::NAME_BYTES;
+pub use super::section::Section;
 
 /// Maximum version that is reported as newer. A larger number means that the header is damaged.
 const MAX_PLAUSIBLE_VERSION: u32 = 999;
 
-/// Header size in bytes: one cache line.
-pub const HEADER_BYTES: usize = 64;
-
-/// Section table entry size in bytes.
-pub const ENTRY_BYTES: usize = 32;
-
-/// Section alignment in bytes. Keeps data aligned that is laid out in cache lines.
-pub const SECTION_ALIGNMENT: usize = 64;
-
-const NAME_BYTES: usize = 8;
-
-/// The checksum's offset in the header.
-const CHECKSUM_AT: usize = 56;
-
 /// The range of unused bytes in the header, which are zero.
 const RESERVED: std::ops::Range<usize> = 40..CHECKSUM_AT;
-
-/// A set's sections, in file order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Section {
-    /// The dialect, the fetch profile and the time for which the set was compiled.
-    Reading,
-    /// The known crawlers and their product tokens.
-    Crawlers,
-    /// The product tokens in the files.
-    Tokens,
-    /// The hash table for origins.
-    Buckets,
-    /// A record for each origin.
-    Origins,
-    /// Each origin's capture history.
-    Captures,
-    /// For each robots.txt, the groups for each product token.
-    Policies,
-    /// Where each ruleset ends.
-    Index,
-    /// The automata.
-    Rulesets,
-    /// The automata's shared fingerprints.
-    Prints,
-    /// The rules' line numbers.
-    Lines,
-    /// Other directives: lines that decide no URL.
-    Other,
-    /// The statements of usage rules.
-    Usages,
-}
-
-crate::named!(Section, "a section", name {
-    Reading => "reading",
-    Crawlers => "crawlers",
-    Tokens => "tokens",
-    Buckets => "buckets",
-    Origins => "origins",
-    Captures => "captures",
-    Policies => "policies",
-    Index => "index",
-    Rulesets => "rulesets",
-    Prints => "prints",
-    Lines => "lines",
-    Other => "other",
-    Usages => "usages",
-});
-
-impl Section {
-    /// The section count.
-    pub const COUNT: usize = Section::ALL.len();
-
-    fn stored_name(self) -> [u8; NAME_BYTES] {
-        let mut stored = [0; NAME_BYTES];
-        stored[..self.name().len()].copy_from_slice(self.name().as_bytes());
-        stored
-    }
-}
-
-/// The set-wide settings in the header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// The normal form's number, for patterns and paths.
-    pub normal_form: u32,
-    /// The number that says how product tokens are compared.
-    pub name_matching: u32,
-    /// The construction that made the automata, as numbered by the compiler, including its revision. Readers do not
-    /// need it; it tells whether two sets with the same content have the same bytes.
-    pub automata_form: u32,
-}
 
 /// A section's location in the file and its checksum. All zero for an absent section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -278,13 +193,6 @@ fn read_table(table: &[u8]) -> Result<[SectionEntry; Section::COUNT], FormatErro
         entries[section as usize] = SectionEntry { start: start as usize, len: len as usize, checksum: field(24) };
     }
     Ok(entries)
-}
-
-/// Returns the checksum for the header and the section table, except for the checksum field itself.
-fn header_checksum(header: &[u8]) -> u64 {
-    let mut covered = header.to_vec();
-    covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
-    xxh3_64(&covered)
 }
 
 /// Length in bytes of the part of the label that survives a transfer as text.

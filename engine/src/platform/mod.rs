@@ -20,6 +20,7 @@
 //!   1.9 to 2.0. The safe counterpart is [`crate::set::Set::decide_each`], which does not prefetch and which the tests
 //!   compare batches with.
 
+mod chunks;
 #[cfg(feature = "mmap")]
 mod files;
 mod scan;
@@ -28,22 +29,11 @@ mod search;
 #[allow(clippy::incompatible_msrv, reason = "`vectors` is set for newer compilers only")]
 mod vectors;
 
+pub use self::chunks::as_chunks;
 #[cfg(feature = "mmap")]
 pub use self::files::MappedFile;
 pub use self::scan::{UrlScan, scan_url};
 pub use self::search::{ByByte, PLACES, Search, WithSearch, search};
-
-/// Splits a slice into arrays of `N` items and the remaining items. `N` must not be 0.
-///
-/// The standard library has had this function since Rust 1.88. The safe counterpart is [`slice::chunks_exact`].
-#[inline(always)]
-#[must_use]
-pub const fn as_chunks<const N: usize, T>(items: &[T]) -> (&[[T; N]], &[T]) {
-    const { assert!(N > 0, "chunks have at least one item") };
-    let (chunks, rest) = items.split_at(items.len() / N * N);
-    // SAFETY: an array is aligned like its items, and `chunks` has exactly this number of arrays.
-    (unsafe { std::slice::from_raw_parts(chunks.as_ptr().cast(), chunks.len() / N) }, rest)
-}
 
 /// Returns `yes` or `no` for an unpredictable condition, without a branch if the compiler supports this.
 #[inline(always)]
@@ -73,20 +63,6 @@ pub fn prefetch(bytes: &[u8], at: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunks_are_those_of_the_safe_counterpart() {
-        for len in 0..70 {
-            let bytes: Vec<u8> = (0..len).collect();
-            let (chunks, rest) = as_chunks::<16, u8>(&bytes);
-            assert!(chunks.iter().map(|chunk| &chunk[..]).eq(bytes.chunks_exact(16)), "{len}");
-            assert_eq!(rest, bytes.chunks_exact(16).remainder());
-            let numbers: Vec<u32> = (0..u32::from(len)).collect();
-            let (pairs, rest) = as_chunks::<2, u32>(&numbers);
-            assert!(pairs.iter().map(|pair| &pair[..]).eq(numbers.chunks_exact(2)), "{len}");
-            assert_eq!(rest, numbers.chunks_exact(2).remainder());
-        }
-    }
 
     #[test]
     fn selecting_is_a_condition() {

@@ -90,4 +90,11 @@ impl Agent {
             TokenChain::Free => policy.for_steps(&[], false),
         }
     }
+
+    /// Returns the number of the crawler's first ruleset under a policy, and whether it decides alone.
+    #[inline(always)]
+    pub(super) fn first_ruleset(&self, policy: &PolicyView<'_>) -> Option<(u32, bool)> {
+        let groups = self.groups(policy).ok().filter(|_| policy.has_rules())?;
+        groups.first.map(|group| (group.ruleset, !groups.has_more()))
+    }
 }

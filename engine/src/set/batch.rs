@@ -6,7 +6,6 @@
 use super::columns::Columns;
 use super::{Agent, Policy, Set};
 use crate::automaton::Ruleset;
-use crate::format::policies::PolicyView;
 use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRecord};
 use crate::format::{FormatError, NONE};
 use crate::host;
@@ -438,7 +437,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
             let policy = policies.get(batch.policies[place])?;
             if let [agent] = columns.agents {
-                batch.rulesets[place] = match first_ruleset(agent, &policy) {
+                batch.rulesets[place] = match agent.first_ruleset(&policy) {
                     Some((ruleset, decides_alone)) => {
                         rulesets.prefetch_entry(ruleset);
                         if decides_alone { ruleset } else { NONE }
@@ -472,11 +471,4 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
         }
     }
-}
-
-/// Returns the number of an agent's first ruleset, and whether it decides alone.
-#[inline(always)]
-pub(super) fn first_ruleset(agent: &Agent, policy: &PolicyView<'_>) -> Option<(u32, bool)> {
-    let groups = agent.groups(policy).ok().filter(|_| policy.has_rules())?;
-    groups.first.map(|group| (group.ruleset, !groups.has_more()))
 }

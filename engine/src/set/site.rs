@@ -2,6 +2,7 @@
 
 use crate::format::FormatError;
 use crate::format::captures::{Captures, StoredCaptures};
+use crate::format::container::Section;
 use crate::format::directives::{DirectiveList, OtherDirectives};
 use crate::format::histories::CaptureHistory;
 use crate::format::origins::OriginRecord;
@@ -9,17 +10,18 @@ use crate::format::reading::Interpretation;
 use crate::format::timelines::{BEFORE_ALL_TIMES, StoredSpan, Timeline};
 use crate::set::Set;
 use crate::set::policy::Policy;
+use crate::url::Origin;
 use crate::verdict::{Cause, PolicySource};
 
 /// All data about one origin: its policy, its capture history, and its other directives.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    pub(super) record: OriginRecord<'a>,
-    pub(super) policy: Policy<'a>,
-    pub(super) captures: Captures<'a>,
-    pub(super) other: OtherDirectives<'a>,
+    record: OriginRecord<'a>,
+    policy: Policy<'a>,
+    captures: Captures<'a>,
+    other: OtherDirectives<'a>,
     /// The `reading` section, parsed on demand.
-    pub(super) reading: &'a [u8],
+    reading: &'a [u8],
 }
 
 impl<'a> Site<'a> {
@@ -128,6 +130,42 @@ impl<'a> Site<'a> {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
+    /// Returns all data about an origin, or `None` if the set has no robots.txt for it.
+    ///
+    /// # Errors
+    /// Returns an error if the tables are damaged.
+    ///
+    /// ```no_run
+    /// # use reptile_engine::{format::directives::DirectiveKind, set::Set, url};
+    /// let set = Set::from_bytes(std::fs::read("robots.set")?)?;
+    /// if let Some(site) = set.site(&url::split(b"https://example.com/")?.origin)? {
+    ///     let mut lines = site.other().reader()?;
+    ///     while let Some(line) = lines.next()? {
+    ///         if line.kind == DirectiveKind::Sitemap {
+    ///             println!("line {}: {}", line.line, line.value.escape_ascii());
+    ///         }
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn site(&self, origin: &Origin<'_>) -> Result<Option<Site<'_>>, FormatError> {
+        self.record(origin)?.map(|record| self.site_of(&record)).transpose()
+    }
+
+    /// Returns all data about an origin from this set's [`Set::origins`].
+    ///
+    /// # Errors
+    /// Returns an error if the tables are damaged.
+    pub fn site_of<'s>(&'s self, record: &OriginRecord<'s>) -> Result<Site<'s>, FormatError> {
+        Ok(Site {
+            record: *record,
+            policy: self.policy_of(record)?,
+            captures: self.captures(),
+            other: self.other(),
+            reading: self.section(Section::Reading),
+        })
+    }
+
     /// Returns the fetch time of an origin's deciding capture, given the addresses of its policy and captures. In a set
     /// by time, the policy is the one at the time `until`.
     pub(super) fn deciding_time(

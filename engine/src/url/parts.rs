@@ -1,6 +1,8 @@
 //! URLs in parts, as stored in web-archive indexes, and fast checks that need no joined URL.
 
-use super::{MAX_URL_BYTES, Path, Scheme, has_special};
+use super::error::MAX_URL_BYTES;
+use super::origin::Scheme;
+use super::path::{Path, has_special};
 use crate::host::{self, MAX_HOST_BYTES};
 use crate::platform::scan_url;
 

@@ -4,10 +4,10 @@
 //! the bytes even if references form cycles. The draft omits unreferenced bytes; writing it again and comparing reveals
 //! them (*written form*).
 
-use super::{
-    Automaton, AutomatonDraft, Corrupt, FallbackPattern, NO_WILDCARD, PatternText, Ranks, STATE_HEADER_BYTES, State,
-    Width, WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
-};
+use super::draft::{AutomatonDraft, FallbackPattern, PatternText, State, WildcardAutomaton};
+use super::error::{Corrupt, corrupt};
+use super::layout::{NO_WILDCARD, Ranks, STATE_HEADER_BYTES, header_bytes, wildcard_header_bytes};
+use super::read::{Automaton, Width, width};
 use crate::format::fingerprints::Fingerprints;
 use crate::format::numbers::NumberSet;
 use crate::format::u32_at;

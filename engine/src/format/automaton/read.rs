@@ -2,10 +2,12 @@
 //!
 //! A view reads only the values that a walk requests; `decode.rs` reads everything.
 
-use super::{
-    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX,
-    MAX_FALLBACK_BYTES, MAX_WILDCARDS, NO_RANK, NO_RANKS, PatternText, Ranks, STATE_HEADER_BYTES, TextFlags, corrupt,
-    header_bytes, list_max_bytes, wildcard_header_bytes,
+use super::draft::PatternText;
+use super::error::{Corrupt, corrupt};
+use super::layout::{
+    FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX, MAX_FALLBACK_BYTES,
+    MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, TextFlags, header_bytes, list_max_bytes,
+    wildcard_header_bytes,
 };
 use crate::format::fingerprints::{Fingerprints, all_fingerprints, fingerprints_at, reference_at};
 use crate::format::u32_at;

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::{
-    AutomatonDraft, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS,
-    FallbackPattern, HeaderField, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS,
-    NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES, State, WildcardAutomaton, header_bytes, list_max_bytes,
-    wildcard_header_bytes,
+use super::draft::{AutomatonDraft, FallbackPattern, State, WildcardAutomaton};
+use super::layout::{
+    FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX,
+    MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES,
+    header_bytes, list_max_bytes, wildcard_header_bytes,
 };
 use crate::format::fingerprints::Fingerprints;
 use crate::format::{TooLarge, fit};

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::FORMAT_VERSION;
-use super::{
-    CHECKSUM_AT, ENDIAN_MARK, ENTRY_BYTES, HEADER_BYTES, Header, LABEL, SECTION_ALIGNMENT, Section, header_checksum,
+use super::super::section::Section;
+use super::layout::{
+    CHECKSUM_AT, ENDIAN_MARK, ENTRY_BYTES, FORMAT_VERSION, HEADER_BYTES, Header, LABEL, SECTION_ALIGNMENT,
+    header_checksum,
 };
 use crate::spool::SectionBytes;
 

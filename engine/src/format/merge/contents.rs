@@ -13,8 +13,9 @@ use super::super::pool::{EncodedRecords, PoolWriter, write_pool};
 use super::super::rulesets::RulesetWriter;
 use super::super::tokens::write_tokens;
 use super::super::{FormatError, NONE};
-use super::used::{PolicyVariant, UsedContents};
-use super::{FileRecord, MergeError, of_part};
+use super::error::{MergeError, of_part};
+use super::files::FileRecord;
+use super::used::{PolicyVariant, UsedContents, UsedRecords};
 use crate::spool::{SectionBytes, SectionWriter, Store};
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
@@ -80,7 +81,7 @@ pub(super) fn merge_contents<E: Send>(
     store: &dyn Store,
 ) -> Result<(MergedAddresses, SpooledSections), MergeError<E>> {
     let UsedContents { mut parts, variants } = used;
-    let mut take = |of: fn(&mut super::used::UsedRecords) -> &mut NumberSet| {
+    let mut take = |of: fn(&mut UsedRecords) -> &mut NumberSet| {
         Renumbering::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
     };
     let policies = take(|part| &mut part.policies);
@@ -271,43 +272,4 @@ impl Renumberings {
         }
         Ok(PolicyDraft { source, ..draft })
     }
-}
-
-/// Returns whether two files have the same content.
-pub(super) fn is_same<E>(tables: &[SetTables<'_>], a: FileRecord, b: FileRecord) -> Result<bool, MergeError<E>> {
-    if a == b || a.part == b.part {
-        // Within a set, equal contents have one address.
-        return Ok(a == b);
-    }
-    Ok(content(tables, a)? == content(tables, b)?)
-}
-
-/// A group's automaton with its lines or statements.
-type GroupContent<'t> = (Option<Cow<'t, [u8]>>, Option<&'t [u8]>);
-
-/// Tokens with their groups, the default group, each group and usage group, and the other directives.
-type FileContent<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<GroupContent<'t>>, Option<&'t [u8]>);
-
-fn content<'t, E>(tables: &[SetTables<'t>], file: FileRecord) -> Result<FileContent<'t>, MergeError<E>> {
-    let SetTables { policies, tokens, rulesets, lines, other, usages, .. } = tables[file.part as usize];
-    let read = || {
-        let policy = policies.get(file.policy)?;
-        let tokens = policy.tokens().map(|(token, group)| Ok((tokens.name(token)?, group)));
-        let groups = policy.all_groups().map(|group| {
-            let lines = if group.lines == NONE { None } else { Some(lines.record(group.lines)?) };
-            Ok((Some(rulesets.get(group.ruleset)?.to_bytes()?), lines))
-        });
-        let usage_groups = policy.all_usages().map(|usage| {
-            let ruleset = if usage.ruleset == NONE { None } else { Some(rulesets.get(usage.ruleset)?.to_bytes()?) };
-            Ok((ruleset, if usage.statements == NONE { None } else { Some(usages.record(usage.statements)?) }))
-        });
-        let other = if file.other == NONE { None } else { Some(other.get(Some(file.other)).record()?) };
-        Ok((
-            tokens.collect::<Result<_, FormatError>>()?,
-            policy.default_group_index(),
-            groups.chain(usage_groups).collect::<Result<_, FormatError>>()?,
-            other,
-        ))
-    };
-    of_part(file.part as usize, read())
 }

@@ -3,7 +3,7 @@
 use super::super::FormatError;
 use super::super::draft::SetTables;
 use super::super::origins::{OriginRecord, UNIT, seed_part};
-use super::{MergeError, of_part};
+use super::error::{MergeError, of_part};
 use crate::threads::{Threads, sort};
 
 /// An origin record's location: the set's number in the high bits, and its address there in the low [`ADDRESS_BITS`].

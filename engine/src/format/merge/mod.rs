@@ -8,100 +8,37 @@
 //! module writes the captures and origins, which refer to those contents.
 
 mod contents;
+mod decide;
+mod error;
+mod files;
 mod join;
 mod used;
 
 use std::convert::Infallible;
 use std::io;
 
-use super::captures::StoredCaptures;
+use self::contents::{MergedAddresses, merge_contents};
+use self::decide::OriginInput;
+pub use self::decide::{Decide, OriginDecision};
+pub use self::error::MergeError;
+use self::error::of_part;
+use self::join::{JoinedOrigins, OriginLocation, join, place_of};
+use self::used::Decisions;
 use super::container::Section;
 use super::crawlers::CrawlerTable;
 use super::draft::{CAPTURES, SetTables};
-use super::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
 use super::numbers::NumberSet;
 use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
 use super::pool::{EncodedRecords, PoolWriter, write_pool};
 use super::reading::Interpretation;
-use super::{FormatError, NONE, TooLarge};
+use super::{NONE, TooLarge};
 use crate::set::Set;
 use crate::spool::{SectionBytes, SectionWriter, Store};
 use crate::threads::Threads;
 use crate::url::Scheme;
-use crate::verdict::PolicySource;
-
-use contents::{MergedAddresses, merge_contents};
-use join::{JoinedOrigins, OriginLocation, join, place_of};
-use used::Decisions;
 
 /// Maximum number of sets to merge at once.
 pub const MAX_PARTS: usize = 1 << 16;
-
-/// The decision for an origin, based on each set's captures.
-#[derive(Clone, Debug)]
-pub struct OriginDecision {
-    /// The policy source.
-    pub source: PolicySource,
-    /// The file whose rules decide, if any.
-    pub file: Option<u32>,
-    /// The captures that the new set keeps, if any. Their policies are indexes into `policies`.
-    pub captures: Option<StoredCaptures>,
-    /// The policies that the captures need: source, and the file whose rules it has, if any.
-    pub policies: Vec<(PolicySource, Option<u32>)>,
-}
-
-/// Decides what an origin's captures mean. Pure, except for its counters: it is called more than once for each origin.
-pub trait Decide: Sync {
-    /// The counters.
-    type Counts: Default + Send;
-
-    /// The reason why an origin cannot be decided.
-    type Error: Send;
-
-    /// Decides an origin.
-    ///
-    /// `found` has an element for each set that contains the origin: the set's number and captures. Policies in
-    /// captures are file numbers, which are equal for files with the same content and only meaningful within this call.
-    ///
-    /// # Errors
-    /// Returns an error if the captures do not determine a policy.
-    fn decide(
-        &self,
-        origin: &OriginRecord<'_>,
-        found: &[(usize, StoredCaptures)],
-        counts: &mut Self::Counts,
-    ) -> Result<OriginDecision, Self::Error>;
-}
-
-/// The reason why sets cannot be merged.
-#[derive(Debug)]
-pub enum MergeError<E> {
-    /// This set is damaged.
-    Damaged(usize, FormatError),
-    /// An origin's captures do not determine a policy.
-    Undecided(E),
-    /// A part of the merged set exceeds a format limit.
-    TooLarge(TooLarge),
-    /// A temporary file cannot be written.
-    Io(io::Error),
-}
-
-impl<E> From<TooLarge> for MergeError<E> {
-    fn from(error: TooLarge) -> MergeError<E> {
-        MergeError::TooLarge(error)
-    }
-}
-
-impl<E> From<io::Error> for MergeError<E> {
-    fn from(error: io::Error) -> MergeError<E> {
-        MergeError::Io(error)
-    }
-}
-
-/// Adds the set's number to a read error.
-fn of_part<T, E>(part: usize, result: Result<T, FormatError>) -> Result<T, MergeError<E>> {
-    result.map_err(|error| MergeError::Damaged(part, error))
-}
 
 /// The merged set's sections and counters.
 pub struct MergedSections<C> {
@@ -145,94 +82,6 @@ pub fn merge<D: Decide>(
         sections[section as usize] = bytes;
     }
     Ok(MergedSections { sections, counts })
-}
-
-/// A robots.txt in a set: the addresses of its policy and its other directives, or [`NONE`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct FileRecord {
-    part: u32,
-    policy: u32,
-    other: u32,
-}
-
-/// An origin's data from all sets, as input for [`Decide::decide`].
-#[derive(Default)]
-struct OriginInput {
-    found: Vec<(usize, StoredCaptures)>,
-    files: Vec<FileRecord>,
-}
-
-/// Returns the history of an origin without a capture record: only a successfully fetched file's rules are known.
-fn plain(policy: u32) -> StoredCaptures {
-    let newest = CaptureRecord {
-        time: None,
-        outcome: FetchOutcome::Rules,
-        body_hash: 0,
-        max_age: None,
-        status: None,
-        policy: Some(policy),
-    };
-    let history = CaptureHistory { newest, answered: None, ended: None, earlier_failures: Vec::new() };
-    StoredCaptures::History(history)
-}
-
-impl OriginInput {
-    /// Collects an origin's data: `origin` at one location, and the records at the others.
-    fn collect_from<'t, E>(
-        &mut self,
-        tables: &[SetTables<'t>],
-        (at, origin): (OriginLocation, OriginRecord<'t>),
-        others: &[OriginLocation],
-    ) -> Result<(), MergeError<E>> {
-        self.found.clear();
-        self.files.clear();
-        self.add(tables, at, &origin)?;
-        for &other in others.iter().filter(|&&other| other != at) {
-            let (part, place) = place_of(other);
-            let (record, _) = of_part(part, tables[part].origins.at(place))?;
-            self.add(tables, other, &record)?;
-        }
-        Ok(())
-    }
-
-    fn add<E>(
-        &mut self,
-        tables: &[SetTables<'_>],
-        at: OriginLocation,
-        origin: &OriginRecord<'_>,
-    ) -> Result<(), MergeError<E>> {
-        let (part, _) = place_of(at);
-        let mut stored = match origin.captures {
-            Some(address) => of_part(part, tables[part].captures.get(address))?,
-            None => plain(origin.policy),
-        };
-        for policy in stored.captures_mut().filter_map(|capture| capture.policy.as_mut()) {
-            // A damaged set's references may be invalid, so check them before using addresses as keys.
-            of_part(part, tables[part].policies.get(*policy))?;
-            of_part(part, tables[part].other.get(origin.other).group_count())?;
-            // An origin has the other directives of its deciding capture. Older captures, which a set by time also
-            // contains, never decide at a set's reference time, so their other directives do not matter here.
-            let file = FileRecord { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
-            *policy = self.number(tables, file)?;
-        }
-        self.found.push((part, stored));
-        Ok(())
-    }
-
-    /// Returns a file's number, which is the same for files with the same content.
-    fn number<E>(&mut self, tables: &[SetTables<'_>], file: FileRecord) -> Result<u32, MergeError<E>> {
-        for (number, &known) in (0..).zip(&self.files) {
-            if contents::is_same(tables, known, file)? {
-                return Ok(number);
-            }
-        }
-        self.files.push(file);
-        Ok(self.files.len() as u32 - 1)
-    }
-
-    fn file(&self, number: u32) -> Option<FileRecord> {
-        self.files.get(number as usize).copied()
-    }
 }
 
 /// An origin record's references: its policy's address, its history's number or [`NONE`], and its other directives'

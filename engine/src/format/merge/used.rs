@@ -6,8 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use super::super::draft::SetTables;
 use super::super::numbers::NumberSet;
 use super::super::{FormatError, NONE};
+use super::decide::{Decide, OriginDecision, OriginInput};
+use super::error::{MergeError, of_part};
+use super::files::FileRecord;
 use super::join::JoinedOrigins;
-use super::{Decide, FileRecord, MergeError, OriginDecision, OriginInput, of_part};
+
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
 
