@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::url::path_of;
-use reptile_engine::verdict::RuleKind;
+use reptile_engine::verdict::{Preference, RuleKind};
 
 use crate::body::directives::{content_usage, kind_of};
 use crate::body::{Group, RawRule, Robots, parse, parse_with};
@@ -123,6 +123,30 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
             name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))
         }
         (Named::Token(name), Some(token)) => name.eq_ignore_ascii_case(token),
+    }
+}
+
+/// Returns the preference that the groups for a product token state for `url`, if the token stands for a use instead of a
+/// crawler. With `has_default_group`, the groups for `*` state it if no group names the token.
+///
+/// Source: the abstract of draft-kelley-aipref-training-preference-signal-00.
+#[must_use]
+pub fn stated_by_token(
+    body: &[u8],
+    dialect: &Dialect,
+    token: &[u8],
+    has_default_group: bool,
+    url: &[u8],
+) -> Preference {
+    let tokens = vec![token.into()];
+    let token = Resolved { name: String::new(), tokens, honors_default_group: has_default_group };
+    let arena = Bump::new();
+    match choose(&parse(body, dialect, &arena), dialect, &token).by {
+        ChosenBy::Nobody => Preference::Unknown,
+        ChosenBy::Token(_) | ChosenBy::DefaultGroup if decide_for(body, dialect, &token, url).allowed => {
+            Preference::Allowed
+        }
+        ChosenBy::Token(_) | ChosenBy::DefaultGroup => Preference::Disallowed,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Usage rules: the cases in `corpora/usage`, and random rules, by the oracle and by compiled sets.
 
+use std::collections::BTreeMap;
+
 use bumpalo::Bump;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -23,6 +25,9 @@ use crate::support::{read, workspace};
 /// Number of cases in `corpora/usage/cases.toml`. Update these when you add one.
 const USAGE_CASES: usize = 35;
 const SIGNAL_CASES: usize = 7;
+
+/// Number of cases in `corpora/usage/tokens.toml`.
+const TOKEN_CASES: usize = 18;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,8 +59,9 @@ fn set_of(body: &[u8], dialect: &Dialect, by_time: bool) -> Set<Vec<u8>> {
 
 fn query(usage: &[&str], signals: &[&str]) -> UsageQuery {
     let boxed = |label: &&str| -> Box<[u8]> { label.as_bytes().into() };
-    let of_usage = usage.iter().map(|label| UsageCategory { usage: vec![boxed(label)], signals: Vec::new() });
-    let of_signals = signals.iter().map(|label| UsageCategory { usage: Vec::new(), signals: vec![boxed(label)] });
+    let of_usage = usage.iter().map(|label| UsageCategory { usage: vec![boxed(label)], ..UsageCategory::default() });
+    let of_signals =
+        signals.iter().map(|label| UsageCategory { signals: vec![boxed(label)], ..UsageCategory::default() });
     UsageQuery::new(of_usage.chain(of_signals).collect())
 }
 
@@ -111,6 +117,54 @@ fn cases_hold_by_the_oracle_and_in_sets() {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenCase {
+    name: String,
+    body: String,
+    agent: String,
+    path: String,
+    train: String,
+    with_default: String,
+    source: String,
+}
+
+/// Returns a question about training, by lines and by the token that stands for it.
+fn training(has_default_group: bool) -> UsageQuery {
+    let boxed = |text: &[u8]| vec![text.into()];
+    let training = UsageCategory { usage: boxed(b"train-ai"), tokens: boxed(TOKEN), ..UsageCategory::default() };
+    let query = UsageQuery::new(vec![training]);
+    if has_default_group { query.with_default_group() } else { query }
+}
+
+/// The product token that stands for training.
+const TOKEN: &[u8] = b"__usage_ai-training";
+
+#[test]
+fn groups_for_a_token_state_a_preference() {
+    let text = String::from_utf8(read(&workspace().join("corpora/usage/tokens.toml"))).unwrap();
+    let mut cases: BTreeMap<String, Vec<TokenCase>> = toml::from_str(&text).unwrap();
+    let cases = cases.remove("tokens").unwrap();
+    assert_eq!(cases.len(), TOKEN_CASES);
+    for TokenCase { name, body, agent, path, train, with_default, source } in cases {
+        assert!(["D", "F", "C"].contains(&&*source));
+        let resolved = of_name(agent.as_bytes(), &GOOGLE);
+        let (body, path) = (body.as_bytes(), &*path);
+        let is_allowed = oracle::decide_for(body, &GOOGLE, &resolved, path.as_bytes()).allowed;
+        for (has_default_group, expected) in [(false, train), (true, with_default)] {
+            let expected: Preference = expected.parse().unwrap();
+            let stated = oracle::uses(body, &GOOGLE, &resolved, path.as_bytes()).usage.get("train-ai");
+            let by_group = oracle::stated_by_token(body, &GOOGLE, TOKEN, has_default_group, path.as_bytes());
+            let found = if is_allowed { stated.combined_with(by_group) } else { Preference::NotApplicable };
+            assert_eq!(found, expected, "{name}: the oracle, with the default group: {has_default_group}");
+            for by_time in [false, true] {
+                let set = set_of(body, &GOOGLE, by_time);
+                assert_eq!(ask(&set, &agent, path, &training(has_default_group)).1, [expected], "{name}: {by_time}");
+            }
+        }
+    }
+}
+
 /// After a failed fetch, preferences are unknown if everything is allowed, and inapplicable if nothing is.
 #[test]
 fn policies_without_rules_have_no_preferences() {
@@ -123,6 +177,9 @@ fn policies_without_rules_have_no_preferences() {
         builder.add_capture([origin], &capture, outcome, None);
         let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
         assert_eq!(ask(&set, "FooBot", "/x", &query(&["train-ai"], &["search"])).1, [expected; 2], "{status}");
+        for has_default_group in [false, true] {
+            assert_eq!(ask(&set, "FooBot", "/x", &training(has_default_group)).1, [expected], "{status}");
+        }
     }
 }
 
@@ -152,7 +209,8 @@ impl World {
             body += "Content-Signal: a=no\n";
         }
         for _ in 0..self.below(3) + 1 {
-            let agent = ["*", "a", "b", "a\nUser-agent: *"][self.below(4) as usize];
+            let agents = ["*", "a", "b", "a\nUser-agent: *", "use", "b\nUser-agent: Use"];
+            let agent = agents[self.below(agents.len() as u32) as usize];
             body += &format!("User-agent: {agent}\n");
             for _ in 0..self.below(12) {
                 let pattern = format!("/{}", self.text(5, b"ab*$/"));
@@ -171,12 +229,18 @@ impl World {
 
 fn compare_random(files: u32, paths: u32) -> u64 {
     let mut world = World { random: TestRng::deterministic_rng(RngAlgorithm::ChaCha) };
-    let query = query(&["a", "b"], &["a", "b"]);
-    let (mut pairs, mut stated) = (0, [0_u64; 4]);
+    let mut categories = query(&["a", "b"], &["a", "b"]).categories().to_vec();
+    let tokens = vec![b"use"[..].into()];
+    categories.push(UsageCategory { tokens: tokens.clone(), ..UsageCategory::default() });
+    categories.push(UsageCategory { tokens, ..categories[0].clone() });
+    let query = UsageQuery::new(categories);
+    let (mut pairs, mut stated, mut by_tokens) = (0, [0_u64; 4], [0_u64; 4]);
     for file in 0..files {
         let body = world.body();
         let dialect = &ALL[file as usize % ALL.len()];
         let set = set_of(body.as_bytes(), dialect, file % 3 == 0);
+        let has_default_group = file % 2 == 0;
+        let query = if has_default_group { query.clone().with_default_group() } else { query.clone() };
         for _ in 0..paths {
             let path = format!("/{}", world.text(6, b"ab/*$"));
             let agent = ["a", "b", "c"][world.below(3) as usize];
@@ -186,16 +250,21 @@ fn compare_random(files: u32, paths: u32) -> u64 {
             let is_allowed = oracle::decide_for(body.as_bytes(), dialect, &resolved, url.as_bytes()).allowed;
             assert_eq!(verdict == Verdict::Allow, is_allowed);
             let OracleUses { usage, signals } = oracle::uses(body.as_bytes(), dialect, &resolved, url.as_bytes());
+            let by_token = oracle::stated_by_token(body.as_bytes(), dialect, b"use", has_default_group, url.as_bytes());
+            let both = usage.get("a").combined_with(by_token);
             let expected = match is_allowed {
-                true => [usage.get("a"), usage.get("b"), signals.get("a"), signals.get("b")],
-                false => [Preference::NotApplicable; 4],
+                true => [usage.get("a"), usage.get("b"), signals.get("a"), signals.get("b"), by_token, both],
+                false => [Preference::NotApplicable; 6],
             };
             assert_eq!(found, expected, "{}: {agent} {path}\n{body}", dialect.name);
             pairs += 1;
             stated[found[0] as usize] += 1;
+            by_tokens[found[4] as usize] += 1;
         }
     }
-    assert!(stated.iter().all(|&count| count > pairs / 100), "{stated:?}");
+    for counts in [stated, by_tokens] {
+        assert!(counts.iter().all(|&count| count > pairs / 100), "{counts:?}");
+    }
     pairs
 }
 
@@ -248,7 +317,8 @@ fn compare_proofs(body: &str, dialect: &Dialect, paths: &[String], query: &Usage
     let mut counts = [0; 2];
     for name in ["a", "b", "c"] {
         let agent = set.crawler(name.as_bytes()).unwrap();
-        let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), query).unwrap();
+        let tokens = policy.use_groups(&set.use_tokens(query).unwrap()).unwrap();
+        let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), &tokens, query).unwrap();
         let proved = reasoner.uses(&Access::of(&policy, &agent).unwrap(), &uses).unwrap();
         assert_eq!(proved.len(), query.len());
         let answers = ask_all(&set, &agent, paths, query);
@@ -281,8 +351,16 @@ fn compare_proofs(body: &str, dialect: &Dialect, paths: &[String], query: &Usage
 fn proofs_about_uses_agree_with_brute_force() {
     let mut world = World { random: TestRng::deterministic_rng(RngAlgorithm::ChaCha) };
     let mut both = query(&["a", "b"], &["a"]);
-    let combined = UsageCategory { usage: vec![b"a"[..].into(), b"b"[..].into()], signals: vec![b"b"[..].into()] };
-    both = UsageQuery::new(both.categories().iter().cloned().chain([combined]).collect());
+    let combined = UsageCategory {
+        usage: vec![b"a"[..].into(), b"b"[..].into()],
+        signals: vec![b"b"[..].into()],
+        ..UsageCategory::default()
+    };
+    let tokens = vec![b"use"[..].into()];
+    let with_token = UsageCategory { tokens: tokens.clone(), ..combined.clone() };
+    let by_token = UsageCategory { tokens, ..UsageCategory::default() };
+    let added = [combined, with_token, by_token];
+    both = UsageQuery::new(both.categories().iter().cloned().chain(added).collect());
     let paths = short_paths(b"ab/$c", 4);
     assert_eq!(paths.len(), 781);
     let mut counts = [0; 2];
@@ -290,7 +368,7 @@ fn proofs_about_uses_agree_with_brute_force() {
         let found = compare_proofs(&world.body(), ALL[file % ALL.len()], &paths, &both);
         counts = [counts[0] + found[0], counts[1] + found[1]];
     }
-    assert_eq!(counts[0] + counts[1], 300 * 3 * 4 * 3);
+    assert_eq!(counts[0] + counts[1], 300 * 3 * 6 * 3);
     assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
 }
 
@@ -322,7 +400,7 @@ fn long_proofs_about_uses_stop() {
     let set = set_of(body.as_bytes(), &GOOGLE, false);
     let (agent, record) = (set.crawler(b"a").unwrap(), set.origins().next().unwrap().unwrap());
     let policy = set.policy_of(&record).unwrap();
-    let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), &query(&["a"], &[])).unwrap();
+    let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), &[], &query(&["a"], &[])).unwrap();
     for (max_steps, is_proved) in [(0, false), (1_000, true)] {
         let reasoner = Reasoner::with_max_steps(set.normal_form(), max_steps);
         let found = reasoner.uses(&Access::of(&policy, &agent).unwrap(), &uses).unwrap();

@@ -54,6 +54,17 @@ crate::words!(Preference, "a preference", name {
 });
 
 impl Preference {
+    /// Returns the preference that a group states whose product token stands for a use: a `Disallow` forbids the use, and
+    /// anything else permits it, also if no rule matches.
+    #[must_use]
+    pub const fn of_rules(verdict: Verdict) -> Preference {
+        match verdict {
+            Verdict::Allow => Preference::Allowed,
+            Verdict::Disallow => Preference::Disallowed,
+            Verdict::Unknown | Verdict::Invalid => Preference::Unknown,
+        }
+    }
+
     /// Returns the more restrictive preference: disallowed, then allowed, then unknown. If either is not applicable, so
     /// is the result.
     ///

@@ -64,8 +64,8 @@ fn older_versions_are_rejected_with_both_version_numbers() {
 
 #[test]
 fn released_versions_verify_and_give_the_recorded_answers() {
-    let usage = |label: &[u8]| UsageCategory { usage: vec![label.into()], signals: Vec::new() };
-    let signal = |label: &[u8]| UsageCategory { usage: Vec::new(), signals: vec![label.into()] };
+    let usage = |label: &[u8]| UsageCategory { usage: vec![label.into()], ..UsageCategory::default() };
+    let signal = |label: &[u8]| UsageCategory { signals: vec![label.into()], ..UsageCategory::default() };
     let query = UsageQuery::new(vec![usage(b"train-ai"), usage(b"search"), signal(b"ai-train"), signal(b"search")]);
     for (version, path) in (FIRST_VERSION..=FORMAT_VERSION).flat_map(|version| {
         let names = names(version);

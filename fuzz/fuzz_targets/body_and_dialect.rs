@@ -98,8 +98,8 @@ impl Question<'_> {
     /// Checks the uses that the file states for the page.
     fn check_uses(&self, set: &Set<Vec<u8>>, resolved: &Resolved, is_allowed: bool) {
         let boxed = |label: &str| -> Vec<Box<[u8]>> { vec![label.as_bytes().into()] };
-        let of_usage = USES.map(|label| UsageCategory { usage: boxed(label), signals: Vec::new() });
-        let of_signals = SIGNALS.map(|label| UsageCategory { usage: Vec::new(), signals: boxed(label) });
+        let of_usage = USES.map(|label| UsageCategory { usage: boxed(label), ..UsageCategory::default() });
+        let of_signals = SIGNALS.map(|label| UsageCategory { signals: boxed(label), ..UsageCategory::default() });
         let query = UsageQuery::new(of_usage.into_iter().chain(of_signals).collect());
         let agent = resolved.look_up(set).expect("a valid set");
         let (mut verdicts, mut found) = ([Verdict::Invalid], vec![Preference::Unknown; query.len()]);

@@ -16,6 +16,7 @@
 //! bounds the work; beyond it the paths of single rules and of pairs of rules are tried. If none of them is an example,
 //! the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
 
+mod access;
 mod assumption;
 mod paths;
 mod patterns;
@@ -28,13 +29,12 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 use reptile_engine::automaton::{Ruleset, RulesetRule};
-use reptile_engine::format::FormatError;
 use reptile_engine::format::automaton::{Corrupt, kind_of};
 use reptile_engine::norm::NormalForm;
-use reptile_engine::set::{Agent, Policy};
 use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Preference, RuleKind, Verdict};
 
+pub use self::access::Access;
 pub use self::assumption::{Assumption, BadPattern};
 pub use self::usage::StatedUses;
 use crate::limits::MAX_PROOF_STEPS;
@@ -115,29 +115,6 @@ pub struct Statement {
     pub disallow_rules: u32,
     /// The steps in the longer of the two searches; a step moves one rule over one byte.
     pub steps: usize,
-}
-
-/// A crawler's rules at an origin, or its verdict for every path there.
-#[derive(Clone, Debug)]
-pub enum Access<'r> {
-    /// One verdict for every path, for example because the robots.txt could not be fetched.
-    Every(RuleKind),
-    /// Rulesets that decide together; usually only one, and none if no group applies.
-    Rules(Vec<Ruleset<'r>>),
-}
-
-impl<'r> Access<'r> {
-    /// Returns a crawler's rules or verdict under a policy.
-    ///
-    /// # Errors
-    /// Returns an error if the set is damaged.
-    pub fn of(policy: &Policy<'r>, agent: &Agent) -> Result<Access<'r>, FormatError> {
-        match policy.source()?.verdict() {
-            Some(Verdict::Disallow) => Ok(Access::Every(RuleKind::Disallow)),
-            Some(_) => Ok(Access::Every(RuleKind::Allow)),
-            None => Ok(Access::Rules(policy.rules_for(agent)?.iter().map(|rules| rules.ruleset).collect())),
-        }
-    }
 }
 
 /// The answer to the question whether a path with some property exists.
@@ -251,8 +228,8 @@ impl Reasoner {
             return Ok(Comparison { first_only: Witness::None, second_only: Witness::None, steps: 0 });
         }
         let [allow, disallow] = [RuleKind::Allow, RuleKind::Disallow];
-        let (first_only, steps) = self.find(&sides, [allow, disallow], assumption)?;
-        let (second_only, more_steps) = self.find(&sides, [disallow, allow], assumption)?;
+        let (first_only, steps) = self.find(&sides.each_ref(), &[allow, disallow], assumption)?;
+        let (second_only, more_steps) = self.find(&sides.each_ref(), &[disallow, allow], assumption)?;
         Ok(Comparison { first_only, second_only, steps: steps.max(more_steps) })
     }
 
@@ -275,7 +252,7 @@ impl Reasoner {
         if self.two_forms.is_none() && sides[0].is_same(&sides[1]) {
             return Ok(Witness::None);
         }
-        Ok(self.find(&sides, [RuleKind::Allow, RuleKind::Disallow], assumption)?.0)
+        Ok(self.find(&sides.each_ref(), &[RuleKind::Allow, RuleKind::Disallow], assumption)?.0)
     }
 
     /// Searches for a path to which both rulesets give the same verdict. The sets of paths that they allow are disjoint
@@ -292,7 +269,7 @@ impl Reasoner {
         verdict: RuleKind,
         assumption: Option<&Assumption>,
     ) -> Result<Witness, Corrupt> {
-        Ok(self.find(&[AccessLists::of(first)?, AccessLists::of(second)?], [verdict; 2], assumption)?.0)
+        Ok(self.find(&[&AccessLists::of(first)?, &AccessLists::of(second)?], &[verdict; 2], assumption)?.0)
     }
 
     /// Searches for a path that has a verdict, among the paths of the assumption.
@@ -307,45 +284,61 @@ impl Reasoner {
         verdict: RuleKind,
         assumption: Option<&Assumption>,
     ) -> Result<Witness, Corrupt> {
-        Ok(self.find(&[AccessLists::of(access)?], [verdict; 2], assumption)?.0)
+        Ok(self.find(&[&AccessLists::of(access)?], &[verdict], assumption)?.0)
     }
 
     /// Searches, for each use, for a path that may be fetched and is allowed for the use, one that is disallowed, and
-    /// one about which the usage rules say nothing, in this order. If all three are [`Witness::None`], no path may be
+    /// one about which nothing is stated, in this order. If all three are [`Witness::None`], no path may be
     /// fetched.
     ///
     /// Cost: see [`Reasoner::excess`], for each use and each preference that a rule states.
     ///
     /// # Errors
     /// Returns an error if a ruleset is damaged.
-    pub fn uses(&self, access: &Access<'_>, uses: &StatedUses) -> Result<Vec<[Witness; 3]>, Corrupt> {
-        let side = [AccessLists::of(access)?];
+    pub fn uses(&self, access: &Access<'_>, uses: &StatedUses<'_>) -> Result<Vec<[Witness; 3]>, Corrupt> {
+        let access = AccessLists::of(access)?;
         let of_use = |number| {
-            let mut found = [const { Witness::None }; 3];
-            let preferences = [Preference::Allowed, Preference::Disallowed, Preference::Unknown];
-            for (witness, preference) in found.iter_mut().zip(preferences) {
-                if let Some(paths) = uses.paths(number, preference) {
-                    *witness = self.find(&side, [RuleKind::Allow; 2], Some(&paths))?.0;
-                }
+            let groups: Vec<AccessLists<'_>> = uses.groups(number).map(AccessLists::of).collect::<Result<_, _>>()?;
+            let sides: Vec<&AccessLists<'_>> = std::iter::once(&access).chain(&groups).collect();
+            let find = |sides: &[&AccessLists<'_>], wanted: &[RuleKind], paths: Option<Assumption>| match paths {
+                Some(paths) => Ok(self.find(sides, wanted, Some(&paths))?.0),
+                None => Ok(Witness::None),
+            };
+            let is = |wanted| move |preference| preference == wanted;
+            let disallowed = find(&sides[..1], &[RuleKind::Allow], uses.paths(number, is(Preference::Disallowed)))?;
+            if groups.is_empty() {
+                let allowed = find(&sides, &[RuleKind::Allow], uses.paths(number, is(Preference::Allowed)))?;
+                let unknown = find(&sides, &[RuleKind::Allow], uses.paths(number, is(Preference::Unknown)))?;
+                return Ok([allowed, disallowed, unknown]);
             }
-            Ok(found)
+            // A group states a preference for every path, and the most restrictive statement holds.
+            let is_open = uses.paths(number, |preference| preference != Preference::Disallowed);
+            let allowed = find(&sides, &vec![RuleKind::Allow; sides.len()], is_open)?;
+            let by_group = groups
+                .iter()
+                .map(|group| Ok(self.find(&[&access, group], &[RuleKind::Allow, RuleKind::Disallow], None)?.0));
+            let by_group: Vec<Witness> = by_group.collect::<Result<_, Corrupt>>()?;
+            Ok([allowed, shortest(by_group.into_iter().chain([disallowed])), Witness::None])
         };
         (0..uses.len()).map(of_use).collect()
+    }
+
+    /// Returns the index of a side's normal form: the first one, unless two sides have different forms.
+    fn form_of(&self, side: usize) -> usize {
+        if self.two_forms.is_some() { side } else { 0 }
     }
 
     /// Searches for a path to which each side gives its wanted verdict, among the paths of the assumption. Returns the
     /// steps too.
     fn find(
         &self,
-        sides: &[AccessLists<'_>],
-        wanted: [RuleKind; 2],
+        sides: &[&AccessLists<'_>],
+        wanted: &[RuleKind],
         assumption: Option<&Assumption>,
     ) -> Result<(Witness, usize), Corrupt> {
-        // The rules of both sides are in the first form, unless there are two.
-        let form_of = |side: usize| if self.two_forms.is_some() { side } else { 0 };
         let mut conditions: Vec<Condition<'_>> = Vec::new();
         for (at, (side, wanted)) in sides.iter().zip(wanted).enumerate() {
-            conditions.push(Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form_of(at)));
+            conditions.push(Condition::verdict(&side.lists, side.otherwise, *wanted).in_form(self.form_of(at)));
         }
         if let [first, second] = &mut conditions[..] {
             rule_out([first, second], |side, text| match &self.two_forms {
@@ -403,8 +396,8 @@ impl Reasoner {
     fn is_witness(
         &self,
         written: &[u8],
-        sides: &[AccessLists<'_>],
-        wanted: [RuleKind; 2],
+        sides: &[&AccessLists<'_>],
+        wanted: &[RuleKind],
         assumption: Option<&Assumption>,
         spent: &mut usize,
     ) -> Result<bool, Corrupt> {
@@ -417,14 +410,14 @@ impl Reasoner {
         if assumption.map(includes).is_some_and(|is_included| is_included != Some(true)) {
             return Ok(false);
         }
-        let decided = || sides.iter().zip(wanted).zip(&normal);
+        let decided = || sides.iter().zip(wanted).zip((0..).map(|side| &normal[self.form_of(side)]));
         for ((side, wanted), path) in decided() {
             *spent += side.steps(path)?;
-            if side.decide(path)? != wanted {
+            if side.decide(path)? != *wanted {
                 return Ok(false);
             }
         }
-        Ok(decided().all(|((side, wanted), path)| side.decide_slowly(path) == Some(wanted)))
+        Ok(decided().all(|((side, wanted), path)| side.decide_slowly(path) == Some(*wanted)))
     }
 
     /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
@@ -460,9 +453,9 @@ impl Reasoner {
             }
         }
         let access = Access::Rules(rulesets.to_vec());
-        let side = [AccessLists::of(&access)?];
-        let (allowed, steps) = self.find(&side, [RuleKind::Allow; 2], None)?;
-        let (disallowed, more_steps) = self.find(&side, [RuleKind::Disallow; 2], None)?;
+        let side = [&AccessLists::of(&access)?];
+        let (allowed, steps) = self.find(&side, &[RuleKind::Allow], None)?;
+        let (disallowed, more_steps) = self.find(&side, &[RuleKind::Disallow], None)?;
         let extent = match (allowed, disallowed) {
             (_, Witness::None) => Extent::Allowed,
             (Witness::None, _) => Extent::Disallowed,
@@ -525,6 +518,16 @@ impl<'r> AccessLists<'r> {
         let best = rules().filter(matches).map(rank).min();
         Some(best.map_or(self.otherwise, |(_, kind)| kind))
     }
+}
+
+/// Combines the answers about parts of a question.
+fn shortest(found: impl Iterator<Item = Witness>) -> Witness {
+    let rank = |witness: &Witness| match witness {
+        Witness::Path(path) => (0, path.len()),
+        Witness::Unproved => (1, 0),
+        Witness::None => (2, 0),
+    };
+    found.min_by_key(rank).unwrap_or(Witness::None)
 }
 
 /// Returns whether a rule counts as one of the file's rules.

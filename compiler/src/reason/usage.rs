@@ -1,7 +1,8 @@
-//! Usage rules as conditions on a path.
+//! Statements about uses as conditions on a path.
 //!
 //! The longest matching rules decide together, and the most restrictive of their preferences holds. So the rules are
-//! ordered by length and then by preference, and the first one that matches decides, like any other rule.
+//! ordered by length and then by preference, and the first one that matches decides, like any other rule. A group whose
+//! product token stands for a use is a condition of its own.
 
 use bumpalo::Bump;
 use reptile_engine::automaton::Ruleset;
@@ -12,10 +13,11 @@ use reptile_engine::norm::NormalForm;
 use reptile_engine::set::{Set, UsageQuery};
 use reptile_engine::verdict::Preference;
 
+use super::access::Access;
 use super::assumption::{AssumedPattern, Assumption};
 use crate::rules::order::RuleList;
 
-/// The preferences for some uses that a crawler's usage groups state, by path.
+/// The preferences for some uses that the groups of a robots.txt state for a crawler, by path.
 ///
 /// ```
 /// use bumpalo::Bump;
@@ -32,21 +34,23 @@ use crate::rules::order::RuleList;
 /// let (agent, record) = (set.crawler(b"AnyBot")?, set.origins().next().expect("an origin")?);
 /// let policy = set.policy_of(&record)?;
 ///
-/// let training = UsageCategory { usage: vec![b"train-ai"[..].into()], signals: Vec::new() };
-/// let uses = StatedUses::of(&set, &policy.usages_for(&agent)?, &UsageQuery::new(vec![training]))?;
+/// let training = UsageCategory { usage: vec![b"train-ai"[..].into()], ..UsageCategory::default() };
+/// let uses = StatedUses::of(&set, &policy.usages_for(&agent)?, &[], &UsageQuery::new(vec![training]))?;
 /// let found = Reasoner::new(set.normal_form()).uses(&Access::of(&policy, &agent)?, &uses)?;
 /// // Paths that allow training must not be fetched.
 /// assert_eq!(found, [[Witness::None, Witness::Path(b"/".into()), Witness::None]]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct StatedUses {
+pub struct StatedUses<'s> {
     form: NormalForm,
     rules: Vec<StatedRule>,
     /// For each use, the preference without a matching rule.
     otherwise: Vec<Preference>,
     /// For each use, the preference in signals, which apply to every path.
     signals: Vec<Preference>,
+    /// The rules of groups whose product token stands for a use, with the use's number.
+    groups: Vec<(usize, Access<'s>)>,
 }
 
 /// A usage rule with a path.
@@ -61,22 +65,35 @@ struct StatedRule {
     preferences: Vec<Preference>,
 }
 
-impl StatedUses {
+impl<'s> StatedUses<'s> {
     /// Reads the preferences that some usage groups of a set state, for each category of a question. The groups decide
-    /// together.
+    /// together. `tokens` are the groups whose product token stands for a category, as from [`Policy::use_groups`].
+    ///
+    /// [`Policy::use_groups`]: reptile_engine::set::Policy::use_groups
     ///
     /// Time and memory: linear in the rules' text, times the number of categories.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
     pub fn of<B: AsRef<[u8]>>(
-        set: &Set<B>,
+        set: &'s Set<B>,
         groups: &[UsageGroup],
+        tokens: &[(usize, Vec<u32>)],
         query: &UsageQuery,
-    ) -> Result<StatedUses, FormatError> {
+    ) -> Result<StatedUses<'s>, FormatError> {
         let unknown = vec![Preference::Unknown; query.len()];
-        let mut uses =
-            StatedUses { form: set.normal_form(), rules: Vec::new(), otherwise: unknown.clone(), signals: unknown };
+        let mut uses = StatedUses {
+            form: set.normal_form(),
+            rules: Vec::new(),
+            otherwise: unknown.clone(),
+            signals: unknown,
+            groups: Vec::new(),
+        };
+        for (category, rulesets) in tokens {
+            let ruleset = |&number: &u32| Ok(Ruleset::stored(set.rulesets().get(number)?)?);
+            let rulesets = rulesets.iter().map(ruleset).collect::<Result<_, FormatError>>()?;
+            uses.groups.push((*category, Access::Rules(rulesets)));
+        }
         for group in groups {
             let Some(view) = set.usages().get(group.statements)? else { continue };
             combine(&mut uses.signals, &query.stated_by_signals(view)?);
@@ -102,10 +119,15 @@ impl StatedUses {
         self.otherwise.len()
     }
 
-    /// Returns the paths for which a use has a preference, or `None` if nothing states that preference.
-    pub(super) fn paths(&self, number: usize, wanted: Preference) -> Option<Assumption> {
+    /// Returns the rules of the groups whose product token stands for a use.
+    pub(super) fn groups(&self, number: usize) -> impl Iterator<Item = &Access<'s>> {
+        self.groups.iter().filter(move |(category, _)| *category == number).map(|(_, access)| access)
+    }
+
+    /// Returns the paths for which lines state a wanted preference for a use, or `None` if there are none.
+    pub(super) fn paths(&self, number: usize, wanted: impl Fn(Preference) -> bool) -> Option<Assumption> {
         let signal = *self.signals.get(number)?;
-        let is_wanted = |preference: Preference| preference.combined_with(signal) == wanted;
+        let is_wanted = |preference: Preference| wanted(preference.combined_with(signal));
         let pattern = |rule: &StatedRule| {
             let preference = rule.preferences.get(number).copied().unwrap_or(Preference::Unknown);
             AssumedPattern {

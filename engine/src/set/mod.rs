@@ -10,6 +10,8 @@ mod site;
 mod split;
 mod times;
 mod usage;
+mod use_tokens;
+mod uses;
 mod verify;
 
 pub use self::agent::Agent;
@@ -17,7 +19,8 @@ pub use self::batch::{BATCH_URLS, Lookup};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 pub use self::split::KnownHosts;
-pub use self::usage::{UsageCategory, UsageQuery};
+pub use self::use_tokens::UseTokens;
+pub use self::uses::{UsageCategory, UsageQuery};
 pub use self::verify::VerifyPart;
 
 use crate::format::FormatError;

@@ -65,12 +65,17 @@ impl<'a> Policy<'a> {
         if !self.view.has_rules() {
             return Ok(self.without_rules(agent)?.verdict);
         }
+        self.decide_normal(agent, &self.normal_form.path(path))
+    }
+
+    /// Returns the verdict of the file's rules for a path in normal form.
+    pub(super) fn decide_normal(&self, agent: &Agent, path: &[u8]) -> Result<Verdict, FormatError> {
         let groups = agent.groups(&self.view)?;
         if groups.has_more() {
-            return Ok(self.explain_together(groups.all()?, &self.normal_form.path(path))?.verdict);
+            return Ok(self.explain_together(groups.all()?, path)?.verdict);
         }
         let Some(group) = groups.first else { return Ok(Verdict::Allow) };
-        Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
+        Ok(self.rules(group)?.ruleset.verdict(path)?)
     }
 
     /// Computes the verdicts for several agents and a URL's path; `verdicts` has one element per agent.

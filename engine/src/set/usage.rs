@@ -8,112 +8,25 @@
 //!
 //! Source: draft-ietf-aipref-attach, section 3.1. It leaves two points open. Our choices: a rule without a path has
 //! length 0, and patterns with equal lengths are combined like identical ones.
+//!
+//! A website may also state a preference in an ordinary group, for a product token that stands for a use instead of a
+//! crawler. Such a token is looked up like a crawler's ([`UsageCategory::tokens`]), so the group's own ruleset decides.
+//! Every statement about a use counts, and the most restrictive holds.
 
 use super::batch::{KnownUrl, LookupInput, LookupResult};
 use super::columns::Columns;
 use super::policy::ruleset_at;
+use super::use_tokens::UseTokens;
+use super::uses::UsageQuery;
 use super::{Agent, Policy, Set};
 use crate::automaton::Ruleset;
 use crate::format::automaton::{NO_RANK, NO_RANKS, Ranks};
 use crate::format::policies::UsageGroup;
 use crate::format::rulesets::MAX_PATCHED_BYTES;
-use crate::format::usages::{MAX_TIED_PATTERNS, StatementView, UsageView};
+use crate::format::usages::{MAX_TIED_PATTERNS, UsageView};
 use crate::format::{FormatError, NONE};
 use crate::url::{self, Path, UrlRef, path_at_any_origin};
 use crate::verdict::{Preference, Verdict};
-
-/// A use, with its labels in statements.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsageCategory {
-    /// The labels in usage rules.
-    pub usage: Vec<Box<[u8]>>,
-    /// The labels in signals.
-    pub signals: Vec<Box<[u8]>>,
-}
-
-/// The uses that a question is about.
-///
-/// A category's preference is the most restrictive one among its labels.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsageQuery {
-    categories: Vec<UsageCategory>,
-    reads_usage: bool,
-    reads_signals: bool,
-}
-
-impl UsageQuery {
-    /// Creates a question about these categories.
-    #[must_use]
-    pub fn new(categories: Vec<UsageCategory>) -> UsageQuery {
-        let reads_usage = categories.iter().any(|category| !category.usage.is_empty());
-        let reads_signals = categories.iter().any(|category| !category.signals.is_empty());
-        UsageQuery { categories, reads_usage, reads_signals }
-    }
-
-    /// Returns the categories.
-    #[must_use]
-    pub fn categories(&self) -> &[UsageCategory] {
-        &self.categories
-    }
-
-    /// Returns the number of categories, which is the length of an answer.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.categories.len()
-    }
-
-    /// Returns whether there are no categories.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.categories.is_empty()
-    }
-
-    /// Returns the preferences that a usage rule's statement gives, one for each category.
-    ///
-    /// # Errors
-    /// Returns an error if the statement is damaged.
-    pub fn stated_by_rule(&self, statement: StatementView<'_>) -> Result<Vec<Preference>, FormatError> {
-        let mut answer = vec![Preference::Unknown; self.len()];
-        self.combine(statement, |category| &category.usage, &mut answer)?;
-        Ok(answer)
-    }
-
-    /// Returns the preferences that a group's signals give, one for each category.
-    ///
-    /// # Errors
-    /// Returns an error if the statement is damaged.
-    pub fn stated_by_signals(&self, view: UsageView<'_>) -> Result<Vec<Preference>, FormatError> {
-        let mut answer = vec![Preference::Unknown; self.len()];
-        self.combine_signals(view, &mut answer)?;
-        Ok(answer)
-    }
-
-    /// Combines an answer with a group's signals.
-    #[inline]
-    fn combine_signals(&self, view: UsageView<'_>, answer: &mut [Preference]) -> Result<(), FormatError> {
-        match view.signals()? {
-            Some(signals) if self.reads_signals => self.combine(signals, |category| &category.signals, answer),
-            _ => Ok(()),
-        }
-    }
-
-    /// Combines an answer with a statement.
-    #[inline]
-    fn combine(
-        &self,
-        statement: StatementView<'_>,
-        labels: impl Fn(&UsageCategory) -> &[Box<[u8]>],
-        answer: &mut [Preference],
-    ) -> Result<(), FormatError> {
-        statement.each_label(|label, stated| {
-            for (category, preference) in self.categories.iter().zip(&mut *answer) {
-                if labels(category).iter().any(|known| **known == *label) {
-                    *preference = preference.combined_with(stated);
-                }
-            }
-        })
-    }
-}
 
 /// A group's usage rules with paths.
 #[derive(Clone, Copy)]
@@ -273,16 +186,19 @@ impl<'a> UsagePlan<'a> {
 struct UsagePlans<'a, 'q> {
     agents: &'q [Agent],
     query: &'q UsageQuery,
+    tokens: &'q UseTokens,
     policy: Option<Policy<'a>>,
     plans: Vec<UsagePlan<'a>>,
+    /// The tokens that groups in the policy name: each category, and the token like an agent.
+    stated: Vec<(usize, &'q Agent)>,
     /// The answers for paths that no rule matches, for one agent after another.
     fixed: Vec<Preference>,
 }
 
 impl<'a, 'q> UsagePlans<'a, 'q> {
-    fn new(agents: &'q [Agent], query: &'q UsageQuery) -> UsagePlans<'a, 'q> {
+    fn new(agents: &'q [Agent], query: &'q UsageQuery, tokens: &'q UseTokens) -> UsagePlans<'a, 'q> {
         let fixed = vec![Preference::Unknown; agents.len() * query.len()];
-        UsagePlans { agents, query, policy: None, plans: Vec::new(), fixed }
+        UsagePlans { agents, query, tokens, policy: None, plans: Vec::new(), stated: Vec::new(), fixed }
     }
 
     /// Looks up the agents' groups in the next policy.
@@ -290,8 +206,10 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         // Nothing of the last policy may remain after an error.
         self.policy = None;
         self.plans.clear();
+        self.stated.clear();
         self.fixed.fill(Preference::Unknown);
         let query = self.query;
+        self.tokens.in_policy(&policy, &mut self.stated)?;
         for (agent, answer) in self.agents.iter().zip(self.fixed.chunks_mut(query.len().max(1))) {
             self.plans.push(UsagePlan::of(&policy, agent, query, answer)?);
         }
@@ -345,6 +263,29 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
                         fill(answer, Preference::Unknown);
                         self.query.combine_signals(rules.view, answer)?;
                         rules.combine(best, path, self.query, answer)?;
+                    }
+                }
+            }
+        }
+        if self.stated.is_empty() { Ok(()) } else { self.combine_tokens(policy, path, verdicts, preferences) }
+    }
+
+    /// Combines the preferences of agents that may fetch the path with those of groups for tokens.
+    #[cold]
+    fn combine_tokens(
+        &self,
+        policy: &Policy<'a>,
+        path: &[u8],
+        verdicts: &[Verdict],
+        preferences: &mut [Preference],
+    ) -> Result<(), FormatError> {
+        for &(category, token) in &self.stated {
+            let stated = Preference::of_rules(policy.decide_normal(token, path)?);
+            let answers = preferences.chunks_mut(self.query.len().max(1));
+            for ((agent, verdict), answer) in self.agents.iter().zip(verdicts).zip(answers) {
+                if *verdict == Verdict::Allow && !agent.is_free() {
+                    if let Some(preference) = answer.get_mut(category) {
+                        *preference = preference.combined_with(stated);
                     }
                 }
             }
@@ -426,7 +367,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let (width, cells) = (agents.len(), agents.len() * query.len());
         let mut room = [0; MAX_PATCHED_BYTES];
-        let mut plans = UsagePlans::new(agents, query);
+        let tokens = self.use_tokens(query)?;
+        let mut plans = UsagePlans::new(agents, query, &tokens);
         let mut columns = Columns::new(agents);
         self.look_up_each::<false, _>(&mut columns, urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
@@ -461,7 +403,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let width = agents.len();
         let rows = verdicts.chunks_mut(width.max(1)).zip(preferences.chunks_mut((width * query.len()).max(1)));
-        let mut plans = UsagePlans::new(agents, query);
+        let tokens = self.use_tokens(query)?;
+        let mut plans = UsagePlans::new(agents, query, &tokens);
         let mut room = [0; MAX_PATCHED_BYTES];
         for ((url, time), (verdicts, preferences)) in urls.into_iter().zip(rows) {
             preferences.fill(Preference::Unknown);
@@ -484,7 +427,8 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 impl Policy<'_> {
-    /// Computes the verdicts of [`Policy::decide_each`], and the preferences for each agent, for a URL's path.
+    /// Computes the verdicts of [`Policy::decide_each`], and the preferences for each agent, for a URL's path. `tokens`
+    /// is the result of [`Set::use_tokens`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -492,12 +436,12 @@ impl Policy<'_> {
         &self,
         agents: &[Agent],
         path: &Path<'_>,
-        query: &UsageQuery,
+        (query, tokens): (&UsageQuery, &UseTokens),
         verdicts: &mut [Verdict],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
         self.decide_each(agents, path, verdicts)?;
-        let mut plans = UsagePlans::new(agents, query);
+        let mut plans = UsagePlans::new(agents, query, tokens);
         plans.answer(self.number, || Ok(*self), path, verdicts, &mut [0; MAX_PATCHED_BYTES], preferences)
     }
 }

@@ -1,0 +1,76 @@
+//! Product tokens that stand for a use of pages instead of a crawler: a group that names one states a preference.
+//!
+//! The group is an ordinary one, so its ruleset decides like that of a crawler. Source: the abstract of
+//! draft-kelley-aipref-training-preference-signal-00. It leaves open what a file without such a group means. Our choice:
+//! nothing, because rules for `*` are about fetching; a question may also ask for the other reading.
+
+use super::uses::UsageQuery;
+use super::{Agent, Policy, Set};
+use crate::format::FormatError;
+
+/// The tokens of a question that a set's files name, looked up like agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UseTokens(Vec<(usize, Agent)>);
+
+impl UseTokens {
+    /// Returns whether no file in the set says anything about a token of the question.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends the tokens that groups of a policy name, each with its category's number.
+    pub(super) fn in_policy<'t>(
+        &'t self,
+        policy: &Policy<'_>,
+        found: &mut Vec<(usize, &'t Agent)>,
+    ) -> Result<(), FormatError> {
+        if !policy.view.has_rules() {
+            return Ok(());
+        }
+        for (category, token) in &self.0 {
+            if token.groups(&policy.view)?.first.is_some() {
+                found.push((*category, token));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    /// Looks up the tokens of a question in this set.
+    ///
+    /// Time: a binary search for each token, which consecutive calls repeat at the same places.
+    ///
+    /// # Errors
+    /// Returns an error if the table of product tokens is damaged.
+    pub fn use_tokens(&self, query: &UsageQuery) -> Result<UseTokens, FormatError> {
+        let mut found = Vec::new();
+        for (number, category) in query.categories().iter().enumerate() {
+            for token in &category.tokens {
+                let agent = self.agent_chain(&[token], query.has_default_group())?;
+                if agent.is_named() || query.has_default_group() {
+                    found.push((number, agent));
+                }
+            }
+        }
+        Ok(UseTokens(found))
+    }
+}
+
+impl Policy<'_> {
+    /// Returns the tokens that groups of this policy name: each category's number, and the numbers of the rulesets that
+    /// decide about it.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn use_groups(&self, tokens: &UseTokens) -> Result<Vec<(usize, Vec<u32>)>, FormatError> {
+        let mut named = Vec::new();
+        tokens.in_policy(self, &mut named)?;
+        let with_rulesets = |(category, agent)| {
+            let rulesets = self.rules_for(agent)?.iter().map(|rules| rules.number).collect();
+            Ok((category, rulesets))
+        };
+        named.into_iter().map(with_rulesets).collect()
+    }
+}
