@@ -345,10 +345,12 @@ export interface UsageOptions extends AgentOptions {
     categories?: string[];
     /** The name of a vocabulary; see {@link vocabularies}. Default: `aipref-08`. */
     vocabulary?: string;
-    /** Whether `Content-Signal` lines are read instead of `Content-Usage` lines. Default: `false`. */
-    signals?: boolean;
-    /** Whether both kinds of lines are read; the most restrictive preference holds. Default: `false`. */
-    combine?: boolean;
+    /**
+     * The statements that are read, separated by commas: `usage` (`Content-Usage` lines), `signals` (`Content-Signal`
+     * lines), `tokens` (groups whose product token stands for a use), `default-group` (those, and the groups for `*` where
+     * no group names the token) or `all` (the first three). The most restrictive holds. Default: `usage,tokens`.
+     */
+    lines?: string;
 }
 
 /** A website's preference about one use of a page. */

@@ -423,8 +423,8 @@ class Held {
 
     usage(name, url, options = {}) {
         const agent = this.agent(name, options.exact || options.verbatim ? options : undefined);
-        const sources = options.combine ? "both" : options.signals ? "signals" : "usage";
-        const values = [this.url(url), textOf(options.vocabulary ?? "", "the vocabulary"), sources];
+        const lines = textOf(options.lines ?? "usage,tokens", "the lines");
+        const values = [this.url(url), textOf(options.vocabulary ?? "", "the vocabulary"), lines];
         return this.json("usage", agent, [...values, ...listOf(options.categories, "the categories")]);
     }
 

@@ -123,20 +123,22 @@ pub struct ArchiveOptions {
 pub struct UsageOptions {
     /// Add the website's preference for each use, such as train-ai [values: the uses in --vocabulary]
     ///
-    /// In tables of URLs, the columns are called AGENT:train-ai and so on. The longest matching Content-Usage line
-    /// decides: allowed, disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is
-    /// not-applicable.
+    /// In tables of URLs, the columns are called AGENT:train-ai and so on. The longest matching Content-Usage line and
+    /// the group for the use's product token decide: allowed, disallowed, or unknown if they say nothing. For a URL that
+    /// must not be fetched the use is not-applicable.
     #[arg(long, value_name = "USES", value_delimiter = ',')]
     pub usage: Vec<String>,
-    /// The lines that state preferences: content-usage, content-signal or both [default: content-usage]
+    /// The statements that are read: content-usage, content-signal, token, default-group or all [default:
+    /// content-usage,token]
     ///
-    /// Of both, the most restrictive line holds.
-    #[arg(long, value_name = "LINES", value_parser = usage_sources())]
-    usage_from: Option<Sources>,
-    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, legacy, any, or a file [default: aipref-08]
+    /// A token is a product token that stands for a use, such as __usage_ai-training in a draft of 30 October 2026: the
+    /// rules of its group permit and forbid the use. Of several statements, the most restrictive holds.
+    #[arg(long, value_name = "STATEMENTS", value_delimiter = ',', value_parser = usage_sources())]
+    usage_from: Vec<Sources>,
+    /// The uses, and their names in robots.txt files: aipref-08, aipref-07, legacy, any, or a file [default: aipref-08]
     ///
-    /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
-    /// Content-Signal lines. With any, each label is a use.
+    /// Each line in a file is "use = labels | signals | tokens": its labels in Content-Usage and in
+    /// Content-Signal lines, and the product tokens that stand for it. With any, each label is a use.
     #[arg(long, value_name = "NAME|FILE")]
     vocabulary: Option<String>,
 }
@@ -152,16 +154,16 @@ impl UsageOptions {
     /// # Errors
     /// Returns an error if such an option is given.
     pub fn refuse_without(&self, asked: &str) -> Result<()> {
-        let options = [("--usage-from", self.usage_from.is_some()), ("--vocabulary", self.vocabulary.is_some())];
+        let options = [("--usage-from", !self.usage_from.is_empty()), ("--vocabulary", self.vocabulary.is_some())];
         match options.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(Failure::new(format!("{option}: requires {asked}"))),
             None => Ok(()),
         }
     }
 
-    /// Returns the lines to read.
+    /// Returns the statements to read.
     pub fn sources(&self) -> Sources {
-        self.usage_from.unwrap_or(Sources::Usage)
+        self.usage_from.iter().copied().reduce(Sources::and).unwrap_or_default()
     }
 
     /// Returns the uses with these names, which come from an option.
@@ -553,11 +555,13 @@ pub enum ColumnChoice {
     AnyOf,
 }
 
-/// The lines that state preferences.
-const USAGE_SOURCES: [Choice<Sources>; 3] = [
-    ("content-usage", Sources::Usage, "Content-Usage lines"),
-    ("content-signal", Sources::Signals, "Content-Signal lines"),
-    ("both", Sources::Both, "The most restrictive of both"),
+/// The statements about uses.
+const USAGE_SOURCES: [Choice<Sources>; 5] = [
+    ("content-usage", Sources::USAGE, "Content-Usage lines"),
+    ("content-signal", Sources::SIGNALS, "Content-Signal lines"),
+    ("token", Sources::TOKENS, "Groups whose product token stands for a use"),
+    ("default-group", Sources::DEFAULT_GROUP, "Those, and the groups for * where no group names the token"),
+    ("all", Sources::ALL, "Lines of both kinds, and groups for tokens"),
 ];
 
 /// The origins that may decide a URL.

@@ -317,7 +317,7 @@ fn compare_proofs(body: &str, dialect: &Dialect, paths: &[String], query: &Usage
     let mut counts = [0; 2];
     for name in ["a", "b", "c"] {
         let agent = set.crawler(name.as_bytes()).unwrap();
-        let tokens = policy.use_groups(&set.use_tokens(query).unwrap()).unwrap();
+        let tokens = policy.use_groups(&set.use_tokens(query).unwrap(), &agent).unwrap();
         let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), &tokens, query).unwrap();
         let proved = reasoner.uses(&Access::of(&policy, &agent).unwrap(), &uses).unwrap();
         assert_eq!(proved.len(), query.len());

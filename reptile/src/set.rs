@@ -336,9 +336,28 @@ impl Set {
                 .map(|engine| columns.chains.iter().map(|chain| chain.look_up(engine)).collect::<Result<_, Error>>())
                 .transpose()?;
             let agents = again.as_deref().unwrap_or(agents);
-            site.policy().usage_each(agents, &path, query, verdicts, preferences)?;
+            let tokens = replaced.unwrap_or(&self.engine).use_tokens(query)?;
+            site.policy().usage_each(agents, &path, (query, &tokens), verdicts, preferences)?;
         }
         Ok(())
+    }
+
+    /// Returns the answers of groups whose product token stands for a use.
+    pub(crate) fn usage_groups(
+        &self,
+        query: AgentQuery<'_>,
+        url: &[u8],
+        uses: &engine::UsageQuery,
+    ) -> Result<Vec<(usize, Explanation)>, Error> {
+        let SiteLookup::Site { site, path, replaced } = self.find(url)? else { return Ok(Vec::new()) };
+        let agent = replaced.map(|engine| query.chain.look_up(engine)).transpose()?;
+        let (agent, policy) = (agent.as_ref().unwrap_or(query.resolved), site.policy());
+        let tokens = replaced.unwrap_or(&self.engine).use_tokens(uses)?;
+        let found = path.with(|path| {
+            let may_fetch = policy.decide(agent, path)? == Verdict::Allow;
+            if may_fetch { policy.explain_uses(&tokens, agent, path) } else { Ok(Vec::new()) }
+        })?;
+        Ok(found.into_iter().map(|(number, inner, group)| (number, Explanation::new(inner, group))).collect())
     }
 
     /// Returns the lines about usage that decide for a URL.

@@ -53,7 +53,7 @@ fn a_text_is_a_url_or_a_path_or_invalid() {
     let robots = Robots::parse(&cases.body, Dialect::google()).unwrap();
     let one_shot = OneShot::new("GPTBot", Dialect::google()).unwrap();
     let (agent, agents) = (robots.agent("GPTBot").unwrap(), robots.agents(["GPTBot", "MyBot"]).unwrap());
-    let uses = Vocabulary::default().uses(["search"], Sources::Usage).unwrap();
+    let uses = Vocabulary::default().uses(["search"], Sources::USAGE).unwrap();
     let texts: Vec<String> = cases.url.iter().map(Url::text).collect();
     let mut all = vec![Verdict::Unknown; 2 * texts.len()];
     agents.decide_all(&texts, &mut all).unwrap();

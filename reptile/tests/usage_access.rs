@@ -35,7 +35,7 @@ fn permissions_never_contradict_the_preferences_of_pages() {
     for at in 0..156 {
         paths.extend(["a", "b", "/", "$", "c"].map(|letter| format!("{}{letter}", paths[at])));
     }
-    let uses = uses(&["a", "b"], Sources::Both);
+    let uses = uses(&["a", "b"], Sources::ALL);
     let mut counts = [0_u64; UsageAccess::ALL.len()];
     for _ in 0..500 {
         let mut body = String::from("user-agent: *\n");
@@ -81,7 +81,7 @@ fn origins_without_rules_have_permissions_too() {
     let body = "user-agent: x\ncontent-usage: a=y\ndisallow: /x\n\nuser-agent: *\ndisallow: /\n";
     compiler.add(Capture::new("https://a.example/robots.txt", body).unwrap()).unwrap();
     let set = compiler.finish().unwrap().into_set().unwrap();
-    let uses = uses(&["a", "b"], Sources::Usage);
+    let uses = uses(&["a", "b"], Sources::USAGE);
     for (crawler, url, expected) in [
         ("x", "https://a.example/", [UsageAccess::Allowed, UsageAccess::Unknown]),
         ("y", "https://a.example/page", [UsageAccess::NotApplicable; 2]),

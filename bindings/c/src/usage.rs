@@ -34,16 +34,20 @@ impl From<Preference> for ReptilePreference {
     }
 }
 
-/// The lines that preferences are read from.
+/// The statements that preferences are read from. Values may be combined with `|`; the most restrictive statement holds.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileUsageLines {
     /// `Content-Usage` lines.
-    Usage = 0,
+    Usage = 1,
     /// `Content-Signal` lines.
-    Signals = 1,
-    /// Both: the most restrictive preference holds.
-    Both = 2,
+    Signals = 2,
+    /// Groups whose product token stands for a use.
+    Tokens = 4,
+    /// Such groups, and the groups for `*` in files where no group names the token.
+    DefaultGroup = 8,
+    /// Lines of both kinds, and groups for tokens.
+    All = 7,
 }
 
 /// The uses in a question. Immutable: any number of threads may share them.
@@ -51,7 +55,7 @@ pub struct ReptileUses(pub(crate) Uses);
 
 /// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
 /// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
-/// of `REPTILE_USAGE_LINES_...`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
+/// or more of `REPTILE_USAGE_LINES_...`, combined with `|`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
 /// Thread-safe.
 ///
 /// # Safety
@@ -72,12 +76,7 @@ pub unsafe extern "C" fn reptile_uses_new(
         // SAFETY: each name is null or NUL-terminated.
         let names = names.iter().map(|&name| unsafe { border::text(name, "the name of a use") });
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
-        let sources = match lines {
-            0 => Sources::Usage,
-            1 => Sources::Signals,
-            2 => Sources::Both,
-            other => return Err(Failure::argument(format!("the lines are 0, 1 or 2, not {other}"))),
-        };
+        let sources = sources_of(lines)?;
         let vocabulary = if vocabulary.is_null() {
             Vocabulary::default()
         } else {
@@ -90,6 +89,14 @@ pub unsafe extern "C" fn reptile_uses_new(
     };
     // SAFETY: `uses` and `message` are null or writable.
     unsafe { border::make(uses, "the uses", message, work) }
+}
+
+/// Returns the statements for a combination of [`ReptileUsageLines`].
+fn sources_of(lines: u32) -> Result<Sources, Failure> {
+    let all = [Sources::USAGE, Sources::SIGNALS, Sources::TOKENS, Sources::DEFAULT_GROUP];
+    let named = (0..).zip(all).filter(|(bit, _)| lines >> bit & 1 != 0).map(|(_, statements)| statements);
+    let known = named.reduce(Sources::and).filter(|_| lines < 1 << all.len());
+    known.ok_or_else(|| Failure::argument(format!("the lines are a combination of 1, 2, 4 and 8, not {lines}")))
 }
 
 /// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.

@@ -1,7 +1,7 @@
 //! Questions that files and sets answer alike.
 
 use reptile::usage::{Sources, Vocabulary};
-use reptile::{Agent, Agents, Crawler, CrawlerError, DirectiveKind, Reason, Verdict};
+use reptile::{Agent, Agents, Crawler, CrawlerError, Reason, Verdict};
 use serde::Serialize;
 
 use crate::answers::{Decision, RuleJson};
@@ -185,21 +185,11 @@ pub fn usage(call: Call<'_>) -> Result<Vec<u8>, Failure> {
         Some(name) => Vocabulary::named(name)
             .ok_or_else(|| Failure::unknown(Code::Vocabulary, "vocabulary", name, Vocabulary::NAMES))?,
     };
-    let sources = match args.text()? {
-        "signals" => Sources::Signals,
-        "both" => Sources::Both,
-        _ => Sources::Usage,
-    };
+    let sources: Sources = args.text()?.parse().map_err(with_code(Code::Argument))?;
     let categories = categories_of(&vocabulary, sources, &mut args)?;
     let uses = vocabulary.uses(&categories, sources).map_err(with_code(Code::Category))?;
     let found = agent.usage(url, &uses)?;
-    let applies = !found.preferences.contains(&reptile::usage::Preference::NotApplicable);
-    let lines = if applies { agent.usage_lines(url)? } else { Vec::new() };
-    let is_read = |kind: DirectiveKind| match kind {
-        DirectiveKind::ContentSignal => sources != Sources::Usage,
-        _ => sources != Sources::Signals,
-    };
-    let lines: Vec<u32> = lines.iter().filter(|line| is_read(line.kind)).map(|line| line.line).collect();
+    let lines = agent.usage_line_numbers(url, &uses)?;
     let preferences = categories.into_iter().zip(&found.preferences);
     let preferences =
         preferences.map(|(category, value)| PreferenceJson { category, value: value.name(), lines: lines.clone() });

@@ -162,7 +162,7 @@ test("every case about usage", () => {
     for (const [all, isSignal] of [[usage, false], [signals, true]]) {
         for (const { name, body, agent, path, train, search } of all) {
             const train_label = isSignal ? "ai-train" : "train-ai";
-            const options = { vocabulary: "any", categories: [train_label, "search"], signals: isSignal };
+            const options = { vocabulary: "any", categories: [train_label, "search"], lines: isSignal ? "signals" : "usage" };
             const found = robots(body).usage(agent, path, options);
             assert.deepEqual(found.map(({ value }) => value), [train, search], name);
         }

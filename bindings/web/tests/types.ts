@@ -18,7 +18,7 @@ const edit: string | null | undefined = file.lint({ enable: [] })[0].fix?.edit?.
 const withheld: number = file.lint().withheld["group-opens-on-purpose"] ?? 0;
 const text: string = file.fix({ lines: [1], severity: "error" });
 const path: string | undefined = file.prove("GPTBot <= *")[0].counterexample?.path;
-const value: "allowed" | "disallowed" | "unknown" | "not-applicable" = file.usage("GPTBot", "/", { signals: true })[0].value;
+const value: "allowed" | "disallowed" | "unknown" | "not-applicable" = file.usage("GPTBot", "/", { lines: "signals" })[0].value;
 const relation: string = file.compare(file, "GPTBot").relation;
 const delay: number | null = file.crawlDelay("GPTBot");
 const set: Set = new Set(new Uint8Array());

@@ -5,8 +5,9 @@
 //! nothing, because rules for `*` are about fetching; a question may also ask for the other reading.
 
 use super::uses::UsageQuery;
-use super::{Agent, Policy, Set};
+use super::{Agent, GroupKind, Policy, Set};
 use crate::format::FormatError;
+use crate::verdict::Explanation;
 
 /// The tokens of a question that a set's files name, looked up like agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,14 +60,36 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 impl Policy<'_> {
-    /// Returns the tokens that groups of this policy name: each category's number, and the numbers of the rulesets that
-    /// decide about it.
+    /// Returns the answers of the groups that name a token of a question, for a crawler that obeys robots.txt and a path
+    /// as written in a URL: the number of the token's category, the explanation, and why the group applies.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    pub fn use_groups(&self, tokens: &UseTokens) -> Result<Vec<(usize, Vec<u32>)>, FormatError> {
+    pub fn explain_uses(
+        &self,
+        tokens: &UseTokens,
+        agent: &Agent,
+        path: &[u8],
+    ) -> Result<Vec<(usize, Explanation, GroupKind)>, FormatError> {
+        let answer = |(category, token)| Ok((category, self.explain(token, path)?, self.group_of(token)?));
+        self.named(tokens, agent)?.into_iter().map(answer).collect()
+    }
+
+    fn named<'t>(&self, tokens: &'t UseTokens, agent: &Agent) -> Result<Vec<(usize, &'t Agent)>, FormatError> {
         let mut named = Vec::new();
-        tokens.in_policy(self, &mut named)?;
+        if !agent.is_free() {
+            tokens.in_policy(self, &mut named)?;
+        }
+        Ok(named)
+    }
+
+    /// Returns the tokens that groups of this policy name, for a crawler that obeys robots.txt: each category's number,
+    /// and the numbers of the rulesets that decide about it.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn use_groups(&self, tokens: &UseTokens, agent: &Agent) -> Result<Vec<(usize, Vec<u32>)>, FormatError> {
+        let named = self.named(tokens, agent)?;
         let with_rulesets = |(category, agent)| {
             let rulesets = self.rules_for(agent)?.iter().map(|rules| rules.number).collect();
             Ok((category, rulesets))

@@ -222,7 +222,7 @@ impl Layout {
     /// ```
     /// use reptile::usage::{Sources, Vocabulary};
     /// use reptile_columns::{Column, Crawlers, Layout};
-    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::USAGE)?;
     /// let layout = Layout::new(&[Column::Url, Column::Verdict])?.with_uses(uses)?;
     /// let names = layout.names(&Crawlers::Named(vec!["CCBot".into()]));
     /// assert_eq!(names, ["url", "CCBot:verdict", "CCBot:train-ai", "CCBot:search"]);

@@ -5,8 +5,8 @@ use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
 use crate::column::Layout;
 use crate::error::{Error, ErrorKind};
 
-/// The lines that preferences may be read from, by their names.
-const LINES: [(&str, Sources); 3] = [("usage", Sources::Usage), ("signals", Sources::Signals), ("both", Sources::Both)];
+/// The statements that are read by default: those of [`Sources::default`].
+const DEFAULT_LINES: &str = "usage,tokens";
 
 /// The meanings of an unknown preference, by their names.
 const UNKNOWN: [(&str, UnknownUsage); 3] =
@@ -46,7 +46,7 @@ impl UsageColumns {
 /// ```
 /// use reptile_columns::UsageOptions;
 ///
-/// let options = UsageOptions { uses: vec!["train-ai".into()], lines: "both".into(), ..UsageOptions::default() };
+/// let options = UsageOptions { uses: vec!["train-ai".into()], lines: "all".into(), ..UsageOptions::default() };
 /// assert!(options.columns()?.is_some());
 /// assert!(UsageOptions::default().columns()?.is_none());
 /// // There is no default for an unknown preference.
@@ -58,7 +58,9 @@ impl UsageColumns {
 pub struct UsageOptions {
     /// The uses that get a column, such as `train-ai`.
     pub uses: Vec<String>,
-    /// The lines that are read: `usage` (`Content-Usage`), `signals` (`Content-Signal`) or `both`.
+    /// The statements that are read, separated by commas: `usage` (`Content-Usage`), `signals` (`Content-Signal`),
+    /// `tokens` (groups whose product token stands for a use), `default-group` (those, and the groups for `*` in files
+    /// where no group names the token), or `all` (the first three).
     pub lines: String,
     /// The vocabulary's name, or a file's path.
     pub vocabulary: String,
@@ -72,7 +74,13 @@ pub struct UsageOptions {
 impl Default for UsageOptions {
     fn default() -> UsageOptions {
         let vocabulary = Vocabulary::NAMES[0].to_owned();
-        UsageOptions { uses: Vec::new(), lines: LINES[0].0.to_owned(), vocabulary, purpose: None, unknown_usage: None }
+        UsageOptions {
+            uses: Vec::new(),
+            lines: DEFAULT_LINES.to_owned(),
+            vocabulary,
+            purpose: None,
+            unknown_usage: None,
+        }
     }
 }
 
@@ -100,7 +108,7 @@ impl UsageOptions {
             }
             return Ok(None);
         }
-        let lines = named("lines", &self.lines, &LINES)?;
+        let lines: Sources = self.lines.parse().map_err(|error| fail(format!("lines: {error}")))?;
         let vocabulary = Vocabulary::open(&self.vocabulary)
             .map_err(|error| fail(format!("vocabulary {:?}: {error}", self.vocabulary)))?;
         let uses = |names: &[&String]| vocabulary.uses(names, lines).map_err(|error| fail(error.to_string()));

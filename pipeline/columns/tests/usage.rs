@@ -80,7 +80,7 @@ proptest! {
         let (now, timed) =
             (compiled(&[(origin, 100, &body)], false), compiled(&[(origin, 100, &body), (origin, 200, &later)], true));
         let (word, sources) =
-            [("usage", Sources::Usage), ("signals", Sources::Signals), ("both", Sources::Both)][lines];
+            [("usage", Sources::USAGE), ("signals", Sources::SIGNALS), ("all", Sources::ALL)][lines];
         let options = UsageOptions {
             lines: word.into(),
             purpose: Some("train-ai".into()),
@@ -240,7 +240,7 @@ fn mistakes_are_errors() {
             UsageOptions { lines: "all".into(), ..options(&["search"]) },
             "unknown lines \"all\"; expected usage, signals, both",
         ),
-        (UsageOptions { lines: "both".into(), ..none.clone() }, "have no effect without uses or purpose"),
+        (UsageOptions { lines: "all".into(), ..none.clone() }, "have no effect without uses or purpose"),
         (UsageOptions { vocabulary: "any".into(), ..none.clone() }, "have no effect without uses or purpose"),
         (UsageOptions { vocabulary: "any".into(), ..options(&["verdict"]) }, "verdict: is given twice, or is the name"),
         (UsageOptions { vocabulary: "no".into(), ..options(&["search"]) }, "vocabulary \"no\": expected aipref-08"),
@@ -261,7 +261,7 @@ fn uses_stop_at_the_limit() {
     let agents = compiled(&[], false);
     let any = Vocabulary::named("any").unwrap();
     for (count, fits) in [(MAX_USES - 1, true), (MAX_USES, true), (MAX_USES + 1, false)] {
-        let uses = any.uses((0..count).map(|number| format!("use-{number}")), Sources::Both).unwrap();
+        let uses = any.uses((0..count).map(|number| format!("use-{number}")), Sources::ALL).unwrap();
         let decider = ArrayDecider::with_usage(agents.clone(), &[], Some(&UsageColumns::new(uses)));
         assert_eq!(decider.is_ok(), fits, "{count}");
         let Ok(decider) = decider else { continue };

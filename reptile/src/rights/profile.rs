@@ -7,7 +7,7 @@ use reptile_engine::verdict::Preference;
 use super::{Channel, Statements, tokens};
 use crate::Agent;
 use crate::usage::text::{self, TextError};
-use crate::usage::{UnknownUse, Uses};
+use crate::usage::{Sources, UnknownUse, Uses};
 
 /// Maximum number of bytes in the text of a profile.
 pub const MAX_PROFILE_BYTES: usize = 1 << 16;
@@ -165,7 +165,7 @@ impl Profile {
             query.meanings.extend(of_category.map(|meaning| TokenMeaning { category, ..meaning.clone() }));
             query.names.push(name.into());
         }
-        for channel in [Channel::Robots, Channel::Signal] {
+        for channel in [Channel::Robots, Channel::Signal, Channel::Token] {
             query.of_robots.extend(query.uses_in(channel));
         }
         Ok(query)
@@ -226,14 +226,22 @@ impl RightsQuery {
             if labels.is_empty() {
                 continue;
             }
+            let none = UsageCategory::default();
             categories.push(match channel {
-                Channel::Signal => UsageCategory { signals: labels, ..UsageCategory::default() },
-                _ => UsageCategory { usage: labels, ..UsageCategory::default() },
+                Channel::Signal => UsageCategory { signals: labels, ..none },
+                Channel::Token => UsageCategory { tokens: labels, ..none },
+                _ => UsageCategory { usage: labels, ..none },
             });
             names.push(name.clone());
             places.push(place);
         }
-        (!names.is_empty()).then(|| (channel, Uses { names, query: UsageQuery::new(categories) }, places))
+        let sources = match channel {
+            Channel::Signal => Sources::SIGNALS,
+            Channel::Token => Sources::TOKENS,
+            _ => Sources::USAGE,
+        };
+        let query = UsageQuery::new(categories);
+        (!names.is_empty()).then_some((channel, Uses { sources, names, query }, places))
     }
 
     /// Returns whether a channel's token has a meaning.
@@ -302,7 +310,7 @@ impl RightsQuery {
                     tokens.for_each(|token| add(token, None));
                 }
             }
-            Channel::Robots | Channel::Signal | Channel::License => {}
+            Channel::Robots | Channel::Signal | Channel::Token | Channel::License => {}
         }
         Some(stated)
     }
@@ -354,7 +362,7 @@ mod tests {
             (
                 "license a = c=n",
                 Some(
-                    "line 1: expected robots, signal, content-usage, x-robots-tag, meta-robots, tdm-header, tdm-meta, \
+                    "line 1: expected robots, signal, token, content-usage, x-robots-tag, meta-robots, tdm-header, tdm-meta, \
                      found \"license\"",
                 ),
             ),

@@ -8,6 +8,8 @@ pub enum Channel {
     Robots,
     /// `signal`: `Content-Signal` lines in robots.txt.
     Signal,
+    /// `token`: groups in robots.txt whose product token stands for a use.
+    Token,
     /// `content-usage`: the response header `Content-Usage` (draft-ietf-aipref-attach, section 2).
     UsageHeader,
     /// `x-robots-tag`: the response header `X-Robots-Tag`.
@@ -25,6 +27,7 @@ pub enum Channel {
 reptile_engine::named!(Channel, "a channel", name {
     Robots => "robots",
     Signal => "signal",
+    Token => "token",
     UsageHeader => "content-usage",
     RobotsHeader => "x-robots-tag",
     RobotsMeta => "meta-robots",
@@ -37,7 +40,7 @@ impl Channel {
     /// Returns whether the statements arrive with the page, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
-        !matches!(self, Channel::Robots | Channel::Signal)
+        !matches!(self, Channel::Robots | Channel::Signal | Channel::Token)
     }
 
     /// Returns whether the statements are in the page's text, and not in its headers. Licenses may be in either.
@@ -48,7 +51,7 @@ impl Channel {
 
     /// Returns whether statements give each label a value, as in `train-ai=n`.
     pub(super) const fn has_values(self) -> bool {
-        matches!(self, Channel::Robots | Channel::Signal | Channel::UsageHeader)
+        matches!(self, Channel::Robots | Channel::Signal | Channel::Token | Channel::UsageHeader)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use reptile_compiler::reason::{self, Reasoner, StatedUses, Witness};
 use reptile_engine::format::FormatError;
 use reptile_engine::format::policies::UsageGroup;
-use reptile_engine::set::{self as engine, Policy};
+use reptile_engine::set::{self as engine, Policy, UseTokens};
 use reptile_engine::verdict::RuleKind;
 
 use super::{Access, DecidingRules, Statements, Summary, rulesets_of};
@@ -78,27 +78,8 @@ pub struct DecidingUsage {
     /// The rulesets that decide about fetching, or `None` if every path is allowed.
     rulesets: Option<Vec<u32>>,
     groups: Vec<UsageGroup>,
-}
-
-impl DecidingUsage {
-    /// Returns the usage rules for a crawler under a policy, or `None` if it states nothing about uses or forbids every
-    /// fetch. `deciding` is the result of [`DecidingRules::of`].
-    ///
-    /// # Errors
-    /// Returns an error if the set is damaged.
-    pub fn of(
-        policy: &Policy<'_>,
-        agent: &engine::Agent,
-        deciding: &DecidingRules,
-    ) -> Result<Option<DecidingUsage>, FormatError> {
-        let rulesets = match deciding {
-            DecidingRules::One { verdict: crate::Verdict::Disallow, .. } => return Ok(None),
-            DecidingRules::One { .. } => None,
-            DecidingRules::Rules { rulesets, .. } => Some(rulesets.clone()),
-        };
-        let groups = policy.usages_for(agent)?;
-        Ok((!groups.is_empty()).then_some(DecidingUsage { rulesets, groups }))
-    }
+    /// The rulesets of groups whose product token stands for a use, with the use's index.
+    tokens: Vec<(usize, Vec<u32>)>,
 }
 
 /// The permissions for some uses by the rules of one set that were examined so far. Each distinct pair of rules and
@@ -106,6 +87,7 @@ impl DecidingUsage {
 pub struct UsageStatements {
     reasoner: Reasoner,
     uses: Uses,
+    tokens: UseTokens,
     known: HashMap<DecidingUsage, Vec<UsageAccess>>,
 }
 
@@ -114,7 +96,7 @@ impl UsageStatements {
     ///
     /// ```
     /// use reptile::contents::Set;
-    /// use reptile::summary::{DecidingRules, DecidingUsage, UsageAccess, Statements, UsageStatements};
+    /// use reptile::summary::{DecidingRules, UsageAccess, Statements, UsageStatements};
     /// use reptile::usage::{Sources, Vocabulary};
     /// use reptile::{Capture, Compiler, Dialect};
     ///
@@ -126,12 +108,12 @@ impl UsageStatements {
     ///
     /// let set = Set::from_bytes(&bytes[..])?;
     /// let agent = set.crawler(b"AnyBot")?;
-    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
-    /// let (mut access, mut usage) = (Statements::new(&set), UsageStatements::new(&set, uses));
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::USAGE)?;
+    /// let (mut access, mut usage) = (Statements::new(&set), UsageStatements::new(&set, uses)?);
     /// for origin in set.origins() {
     ///     let policy = set.policy_of(&origin?)?;
     ///     let deciding = DecidingRules::of(&policy, &agent)?;
-    ///     let deciding_usage = DecidingUsage::of(&policy, &agent, &deciding)?;
+    ///     let deciding_usage = usage.deciding(&policy, &agent, &deciding)?;
     ///     access.examine(&set, [&deciding].into_iter())?;
     ///     usage.examine(&set, deciding_usage.iter())?;
     ///     let permissions = usage.permissions(deciding_usage.as_ref(), &access.summary(Some(&deciding)));
@@ -139,9 +121,33 @@ impl UsageStatements {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn new<B: AsRef<[u8]>>(set: &engine::Set<B>, uses: Uses) -> UsageStatements {
-        UsageStatements { reasoner: Reasoner::new(set.normal_form()), uses, known: HashMap::new() }
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn new<B: AsRef<[u8]>>(set: &engine::Set<B>, uses: Uses) -> Result<UsageStatements, FormatError> {
+        let tokens = set.use_tokens(&uses.query)?;
+        Ok(UsageStatements { reasoner: Reasoner::new(set.normal_form()), uses, tokens, known: HashMap::new() })
+    }
+
+    /// Returns the usage rules for a crawler under a policy, or `None` if it states nothing about the uses or forbids
+    /// every fetch. `deciding` is the result of [`DecidingRules::of`].
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn deciding(
+        &self,
+        policy: &Policy<'_>,
+        agent: &engine::Agent,
+        deciding: &DecidingRules,
+    ) -> Result<Option<DecidingUsage>, FormatError> {
+        let rulesets = match deciding {
+            DecidingRules::One { verdict: crate::Verdict::Disallow, .. } => return Ok(None),
+            DecidingRules::One { .. } => None,
+            DecidingRules::Rules { rulesets, .. } => Some(rulesets.clone()),
+        };
+        let (groups, tokens) = (policy.usages_for(agent)?, policy.use_groups(&self.tokens, agent)?);
+        let states_nothing = groups.is_empty() && tokens.is_empty();
+        Ok((!states_nothing).then_some(DecidingUsage { rulesets, groups, tokens }))
     }
 
     /// Returns the uses.
@@ -169,7 +175,7 @@ impl UsageStatements {
                 None => reason::Access::Every(RuleKind::Allow),
                 Some(numbers) => reason::Access::Rules(rulesets_of(set, numbers)?),
             };
-            let stated = StatedUses::of(set, &usage.groups, &self.uses.query)?;
+            let stated = StatedUses::of(set, &usage.groups, &usage.tokens, &self.uses.query)?;
             let found = self.reasoner.uses(&access, &stated)?;
             Ok::<_, FormatError>(((*usage).clone(), found.iter().map(UsageAccess::of_witnesses).collect()))
         };
@@ -202,7 +208,7 @@ impl Agent {
     /// // Training is allowed only for pages that must not be fetched.
     /// let body = "user-agent: *\ndisallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /ab train-ai=y";
     /// let agent = Robots::parse(body, Dialect::google())?.agent("FooBot")?;
-    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::USAGE)?;
     /// assert_eq!(agent.permissions("/", &uses)?, [UsageAccess::Disallowed, UsageAccess::Unknown]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -228,8 +234,8 @@ impl Set {
             SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
         };
         let deciding = DecidingRules::of(site.policy(), &resolved)?;
-        let usage = DecidingUsage::of(site.policy(), &resolved, &deciding)?;
-        let (mut statements, mut known) = (Statements::new(engine), UsageStatements::new(engine, uses.clone()));
+        let (mut statements, mut known) = (Statements::new(engine), UsageStatements::new(engine, uses.clone())?);
+        let usage = known.deciding(site.policy(), &resolved, &deciding)?;
         statements.examine(engine, std::iter::once(&deciding))?;
         known.examine(engine, usage.iter())?;
         Ok(known.permissions(usage.as_ref(), &statements.summary(Some(&deciding))))

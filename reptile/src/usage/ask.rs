@@ -2,12 +2,14 @@
 
 use reptile_engine::verdict::{Preference, Verdict};
 
-use super::Uses;
 #[cfg(feature = "compile")]
-use crate::Directive;
+use super::Sources;
+use super::Uses;
 use crate::agent::{check_len, check_times};
 use crate::error::{Error, ErrorKind};
-use crate::{Agent, Agents};
+use crate::{Agent, Agents, Explanation};
+#[cfg(feature = "compile")]
+use crate::{Directive, DirectiveKind};
 
 /// A website's answer about one page and one crawler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,56 @@ impl Agent {
     #[cfg(feature = "compile")]
     pub fn usage_lines(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
         self.set().usage_lines(self.as_query(), url.as_ref())
+    }
+}
+
+impl Agent {
+    /// Returns the answers of groups whose product token stands for a use, for a URL: each use's index in the question,
+    /// and the explanation, in which a disallow forbids the use and an allow permits it.
+    ///
+    /// Empty for a URL without a known robots.txt, and for a page that the crawler must not fetch.
+    ///
+    /// ```
+    /// use reptile::usage::{Sources, Vocabulary};
+    /// use reptile::{Dialect, Robots, Verdict};
+    ///
+    /// let body = "User-agent: __usage_ai-training\nDisallow: /\nAllow: /open/\n";
+    /// let agent = Robots::parse(body, Dialect::google())?.agent("FooBot")?;
+    /// let uses = Vocabulary::default().uses(["train-ai"], Sources::default())?;
+    /// let stated = agent.usage_groups("/open/1", &uses)?;
+    /// assert_eq!((stated[0].0, stated[0].1.verdict, stated[0].1.rule().map(|rule| rule.line)), (0, Verdict::Allow, Some(3)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide`].
+    pub fn usage_groups(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<(usize, Explanation)>, Error> {
+        self.set().usage_groups(self.as_query(), url.as_ref(), &uses.query)
+    }
+}
+
+impl Agent {
+    /// Returns the numbers of the lines that decide about the uses for a URL: of the statements that the question reads.
+    /// Empty for a page that the crawler must not fetch.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide`].
+    #[cfg(feature = "compile")]
+    pub fn usage_line_numbers(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<u32>, Error> {
+        let url = url.as_ref();
+        if self.decide(url)? != Verdict::Allow {
+            return Ok(Vec::new());
+        }
+        let is_read = |line: &Directive| match line.kind {
+            DirectiveKind::ContentSignal => uses.sources.has(Sources::SIGNALS),
+            _ => uses.sources.has(Sources::USAGE),
+        };
+        let mut numbers: Vec<u32> = self.usage_lines(url)?.into_iter().filter(is_read).map(|line| line.line).collect();
+        let of_groups = self.usage_groups(url, uses)?;
+        numbers.extend(of_groups.iter().filter_map(|(_, found)| found.rule()).map(|rule| rule.line));
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
     }
 }
 

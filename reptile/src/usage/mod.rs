@@ -2,8 +2,11 @@
 //!
 //! Two kinds of lines state preferences. `Content-Usage` (IETF AIPREF, draft-ietf-aipref-attach-05) may be limited to
 //! paths; the longest decides. `Content-Signal` (contentsignals.org) holds for a group, or before all groups for the
-//! whole file. Both give labels such as `train-ai`. Their meaning is a [`Vocabulary`], which is chosen when asking,
-//! because the labels change. Both drafts are work in progress.
+//! whole file. Both give labels such as `train-ai`. A third way is an ordinary group whose product token stands for a
+//! use (draft-kelley-aipref-training-preference-signal-00, 30 October 2026): its rules permit and forbid the use.
+//!
+//! What labels and tokens mean is a [`Vocabulary`], which is chosen when asking, because they change. All these drafts
+//! are work in progress. If several statements are read, the most restrictive holds.
 //!
 //! ```
 //! use reptile::usage::{Preference, Sources, Vocabulary};
@@ -11,7 +14,7 @@
 //!
 //! let body = "User-agent: *\nDisallow: /never/\nContent-Usage: train-ai=n\nContent-Usage: /ai-ok/ train-ai=y\n";
 //! let agent = Robots::parse(body, Dialect::google())?.agent("FooBot")?;
-//! let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+//! let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::USAGE)?;
 //! assert_eq!(agent.usage("/test", &uses)?.preferences, [Preference::Disallowed, Preference::Unknown]);
 //! assert_eq!(agent.usage("/ai-ok/1", &uses)?.preferences, [Preference::Allowed, Preference::Unknown]);
 //! assert_eq!(agent.usage("/never/1", &uses)?.preferences, [Preference::NotApplicable; 2]);
@@ -21,6 +24,9 @@
 mod ask;
 pub(crate) mod text;
 mod vocabulary;
+
+use std::fmt;
+use std::str::FromStr;
 
 #[cfg(feature = "compile")]
 pub use reptile_compiler::usage::{Statement, StatementError};
@@ -32,22 +38,95 @@ pub use self::ask::Usage;
 pub use self::text::TextError;
 pub use self::vocabulary::{MAX_VOCABULARY_BYTES, UnknownUse, Vocabulary};
 
-/// The lines that preferences are read from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Sources {
+/// The statements in a robots.txt that preferences are read from.
+///
+/// ```
+/// use reptile::usage::Sources;
+/// assert_eq!(Sources::default(), Sources::USAGE.and(Sources::TOKENS));
+/// assert!(Sources::ALL.has(Sources::SIGNALS) && !Sources::ALL.has(Sources::DEFAULT_GROUP));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sources(u8);
+
+impl Sources {
     /// `Content-Usage` lines.
-    #[default]
-    Usage,
+    pub const USAGE: Sources = Sources(1);
     /// `Content-Signal` lines.
-    Signals,
-    /// Both, combined: the most restrictive preference holds.
-    Both,
+    pub const SIGNALS: Sources = Sources(2);
+    /// Groups whose product token stands for a use.
+    pub const TOKENS: Sources = Sources(4);
+    /// Such groups, and the groups for `*` in files where no group names the token. Those rules are written about
+    /// fetching, so reading them as statements about a use is the caller's choice.
+    pub const DEFAULT_GROUP: Sources = Sources(8 | Sources::TOKENS.0);
+    /// All statements: lines of both kinds and groups for tokens.
+    pub const ALL: Sources = Sources::USAGE.and(Sources::SIGNALS).and(Sources::TOKENS);
+
+    /// Returns the statements that are in either.
+    #[must_use]
+    pub const fn and(self, other: Sources) -> Sources {
+        Sources(self.0 | other.0)
+    }
+
+    /// Returns whether these statements are among the ones that are read.
+    #[must_use]
+    pub const fn has(self, statements: Sources) -> bool {
+        self.0 & statements.0 == statements.0
+    }
+}
+
+/// The statements of both IETF drafts: `Content-Usage` lines and groups for tokens.
+impl Default for Sources {
+    fn default() -> Sources {
+        Sources::USAGE.and(Sources::TOKENS)
+    }
+}
+
+/// Statements by their names.
+const NAMED: [(&str, Sources); 5] = [
+    ("usage", Sources::USAGE),
+    ("signals", Sources::SIGNALS),
+    ("tokens", Sources::TOKENS),
+    ("default-group", Sources::DEFAULT_GROUP),
+    ("all", Sources::ALL),
+];
+
+/// The error for a name that [`Sources`] do not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownSource(Box<str>);
+
+impl fmt::Display for UnknownSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no statements are called \"{}\"; expected ", self.0.escape_debug())?;
+        f.write_str(&NAMED.map(|(name, _)| name).join(", "))
+    }
+}
+
+impl std::error::Error for UnknownSource {}
+
+/// Reads names separated by commas: `usage`, `signals`, `tokens`, `default-group` and `all`.
+///
+/// ```
+/// use reptile::usage::Sources;
+/// assert_eq!("usage, tokens".parse(), Ok(Sources::default()));
+/// assert!("both".parse::<Sources>().is_err());
+/// ```
+impl FromStr for Sources {
+    type Err = UnknownSource;
+
+    fn from_str(names: &str) -> Result<Sources, UnknownSource> {
+        let mut all = Sources(0);
+        for name in names.split(',').map(str::trim) {
+            let found = NAMED.into_iter().find(|(known, _)| *known == name);
+            all = all.and(found.ok_or_else(|| UnknownSource(name.into()))?.1);
+        }
+        Ok(all)
+    }
 }
 
 /// The uses in a question, in the answers' order: categories in a [`Vocabulary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
+    pub(crate) sources: Sources,
     pub(crate) names: Vec<Box<str>>,
     pub(crate) query: UsageQuery,
 }

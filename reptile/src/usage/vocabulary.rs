@@ -106,16 +106,16 @@ impl Vocabulary {
 
     /// Parses a vocabulary.
     ///
-    /// Each line is `category = labels | signals`: the labels in `Content-Usage` and in `Content-Signal` that stand for
-    /// the category, separated by spaces. Of several, the most restrictive holds. Either list may be empty, and the bar
-    /// may be missing. Text after `#` is a comment. The signal `use` has the labels `use-immediate`, `use-reference` and
-    /// `use-full`.
+    /// Each line is `category = labels | signals | tokens`: the labels in `Content-Usage` and in `Content-Signal` and the
+    /// product tokens that stand for the category, separated by spaces. Of several, the most restrictive holds. Each
+    /// list may be empty, and bars at the end may be missing. Text after `#` is a comment. The signal `use` has the
+    /// labels `use-immediate`, `use-reference` and `use-full`.
     ///
     /// ```
     /// use reptile::usage::{Sources, Vocabulary};
     /// let vocabulary = Vocabulary::parse("ours", "training = train-ai train-genai | ai-train  # our choice\n")?;
-    /// assert!(vocabulary.uses(["training"], Sources::Both).is_ok());
-    /// let error = vocabulary.uses(["search"], Sources::Both).unwrap_err();
+    /// assert!(vocabulary.uses(["training"], Sources::ALL).is_ok());
+    /// let error = vocabulary.uses(["search"], Sources::ALL).unwrap_err();
     /// assert_eq!(error.to_string(), "the vocabulary ours has no use \"search\"; expected training");
     /// # Ok::<(), reptile::usage::TextError>(())
     /// ```
@@ -128,8 +128,9 @@ impl Vocabulary {
         for (number, content) in text::content_lines(text, MAX_VOCABULARY_BYTES)? {
             let (category, labels) = content
                 .split_once('=')
-                .ok_or_else(|| TextError::new(number, "category = labels | signals", content))?;
+                .ok_or_else(|| TextError::new(number, "category = labels | signals | tokens", content))?;
             let (usage, signals) = labels.split_once('|').unwrap_or((labels, ""));
+            let (signals, tokens) = signals.split_once('|').unwrap_or((signals, ""));
             let category = category.trim();
             for label in usage.split_whitespace().chain(signals.split_whitespace()).chain([category]) {
                 if !is_label(label) {
@@ -140,10 +141,15 @@ impl Vocabulary {
                     ));
                 }
             }
+            let is_token =
+                |token: &str| token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            if let Some(token) = tokens.split_whitespace().find(|token| !is_token(token)) {
+                return Err(TextError::new(number, "product tokens of letters, digits, \"-\" and \"_\"", token));
+            }
             let boxed = |labels: &str| labels.split_whitespace().map(|label| label.as_bytes().into()).collect();
-            let labels = UsageCategory { usage: boxed(usage), signals: boxed(signals) };
+            let labels = UsageCategory { usage: boxed(usage), signals: boxed(signals), tokens: boxed(tokens) };
             if labels == UsageCategory::default() {
-                return Err(TextError::new(number, "at least one label", content));
+                return Err(TextError::new(number, "at least one label or token", content));
             }
             if categories.iter().any(|known| &*known.name == category) {
                 return Err(TextError::new(number, "each category once", category));
@@ -170,8 +176,8 @@ impl Vocabulary {
     /// Prepares a question about some categories.
     ///
     /// # Errors
-    /// Returns an error for the first category that the vocabulary does not have, or that has no labels in these
-    /// sources.
+    /// Returns an error for the first category that the vocabulary does not have, or that has neither a label nor a token
+    /// in these sources.
     pub fn uses<N: AsRef<str>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -183,17 +189,19 @@ impl Vocabulary {
             let known = self.categories.iter().find(|category| &*category.name == name);
             let own = || {
                 let label: Box<[u8]> = name.as_bytes().into();
-                UsageCategory { usage: vec![label.clone()], signals: vec![label] }
+                UsageCategory { usage: vec![label.clone()], signals: vec![label], tokens: Vec::new() }
             };
             let mut labels = match known {
                 Some(category) => category.labels.clone(),
                 None if self.is_open && is_label(name) => own(),
                 None => UsageCategory::default(),
             };
-            match sources {
-                Sources::Usage => labels.signals.clear(),
-                Sources::Signals => labels.usage.clear(),
-                Sources::Both => {}
+            let UsageCategory { usage, signals, tokens } = &mut labels;
+            for (list, statements) in [(usage, Sources::USAGE), (signals, Sources::SIGNALS), (tokens, Sources::TOKENS)]
+            {
+                if !sources.has(statements) {
+                    list.clear();
+                }
             }
             if labels == UsageCategory::default() {
                 let known: Vec<Box<str>> = self.categories.iter().map(|category| category.name.clone()).collect();
@@ -202,7 +210,9 @@ impl Vocabulary {
             all.push(name.into());
             categories.push(labels);
         }
-        Ok(Uses { names: all, query: UsageQuery::new(categories) })
+        let query = UsageQuery::new(categories);
+        let query = if sources.has(Sources::DEFAULT_GROUP) { query.with_default_group() } else { query };
+        Ok(Uses { sources, names: all, query })
     }
 }
 
@@ -236,11 +246,11 @@ mod tests {
         let error = Vocabulary::open("aipref-09").unwrap_err();
         let start = format!("expected {}, or a file", Vocabulary::NAMES.join(", "));
         assert!(error.to_string().starts_with(&start), "{error}");
-        let error = Vocabulary::named("aipref-07").unwrap().uses(["ai-use"], Sources::Usage).unwrap_err();
+        let error = Vocabulary::named("aipref-07").unwrap().uses(["ai-use"], Sources::USAGE).unwrap_err();
         assert_eq!(error.to_string(), "the vocabulary aipref-07 has no use \"ai-use\"; expected train-ai, search");
-        assert!(Vocabulary::named("any").unwrap().uses(["*x.y"], Sources::Usage).is_ok());
-        assert!(Vocabulary::named("any").unwrap().uses(["Train"], Sources::Usage).is_err());
-        assert!(Vocabulary::named("any").unwrap().uses([""], Sources::Usage).is_err());
+        assert!(Vocabulary::named("any").unwrap().uses(["*x.y"], Sources::USAGE).is_ok());
+        assert!(Vocabulary::named("any").unwrap().uses(["Train"], Sources::USAGE).is_err());
+        assert!(Vocabulary::named("any").unwrap().uses([""], Sources::USAGE).is_err());
     }
 
     #[test]
@@ -248,8 +258,13 @@ mod tests {
         for (text, expected) in [
             ("a = b | c d # x\n\nb = | c\nc = d", None),
             ("", Some("line 1: expected at least one category, found \"\"")),
-            ("a = b\nc", Some("line 2: expected category = labels | signals, found \"c\"")),
-            ("a = |", Some("line 1: expected at least one label, found \"a = |\"")),
+            ("a = b\nc", Some("line 2: expected category = labels | signals | tokens, found \"c\"")),
+            ("a = |", Some("line 1: expected at least one label or token, found \"a = |\"")),
+            ("a = b || __use_a Use-B", None),
+            (
+                "a = b | c | d e*",
+                Some("line 1: expected product tokens of letters, digits, \"-\" and \"_\", found \"e*\""),
+            ),
             ("a = b\na = c", Some("line 2: expected each category once, found \"a\"")),
             (
                 "a = B",

@@ -127,7 +127,8 @@ const answers = {
     },
 
     usage({ dialect, agent, url, exact, vocabulary, lines }) {
-        const options = { ...named(exact), vocabulary, signals: lines === "signals", combine: lines === "both" };
+        const read = { usage: "usage,tokens", both: "all" };
+        const options = { ...named(exact), vocabulary, lines: read[lines] ?? lines };
         const found = robotsOf("first", dialect).usage(agent, url, options);
         return found.map((preference) => ({ ...preference, lines: preference.lines.slice(0, MAX_SHOWN_LINES) }));
     },

@@ -181,7 +181,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         rows,
         statements: Statements::new(&set),
         permitted: vec![[0; UsageAccess::ALL.len()]; agents.names.len() * uses.len()],
-        usage: UsageStatements::new(&set, uses),
+        usage: UsageStatements::new(&set, uses)?,
         tally: vec![[0; Access::ALL.len()]; agents.names.len()],
         agreements: vec![[0; Agreement::ALL.len()]; agents.names.len()],
         agents,
@@ -298,12 +298,12 @@ impl<'s> Summarizer<'s> {
     /// Writes the rows of some origins.
     fn write_origins(&mut self, batch: &[Subject<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
         type Rules = (Option<DecidingRules>, Option<DecidingUsage>);
-        let (agents, asks_usage) = (&self.agents.resolved, !self.usage.uses().is_empty());
+        let (agents, uses) = (&self.agents.resolved, &self.usage);
         let decide = |subject: &Subject<'s>| {
             let of = |agent| {
                 let Some(policy) = &subject.policy else { return Ok((None, None)) };
                 let deciding = DecidingRules::of(policy, agent)?;
-                let usage = if asks_usage { DecidingUsage::of(policy, agent, &deciding)? } else { None };
+                let usage = if uses.uses().is_empty() { None } else { uses.deciding(policy, agent, &deciding)? };
                 Ok::<Rules, FormatError>((Some(deciding), usage))
             };
             agents.iter().map(of).collect()

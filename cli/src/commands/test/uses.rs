@@ -77,8 +77,8 @@ impl<'u> UsageQuestions<'u> {
         let applies = !preferences.contains(&Preference::NotApplicable);
         let lines = if applies { agent.usage_lines(&url)? } else { Vec::new() };
         let is_read = |line: &&Directive| match line.kind {
-            DirectiveKind::ContentSignal => self.sources != Sources::Usage,
-            _ => self.sources != Sources::Signals,
+            DirectiveKind::ContentSignal => self.sources != Sources::USAGE,
+            _ => self.sources != Sources::SIGNALS,
         };
         Ok(StatedPreferences {
             names,
