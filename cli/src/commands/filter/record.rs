@@ -28,7 +28,8 @@ pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Res
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
+    let of_run = filter.run.lineage();
     kept(file, filter.plan.force, |record: &FilterLineage| {
-        record.lineage.difference(filter.run, &filter.state, input, &found)
+        record.lineage.difference(&of_run, &filter.state, input, &found)
     })
 }

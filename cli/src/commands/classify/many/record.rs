@@ -41,5 +41,8 @@ pub fn made_before(
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, folder.force, |record: &VerdictLineage| record.lineage.difference(run, &settings.state, input, &found))
+    let of_run = run.lineage();
+    kept(file, folder.force, |record: &VerdictLineage| {
+        record.lineage.difference(&of_run, &settings.state, input, &found)
+    })
 }
