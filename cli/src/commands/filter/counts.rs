@@ -1,4 +1,4 @@
-//! The counts of `reptile filter`: records by verdict, as they stand in the summary and in a lineage.
+//! The counts of `reptile filter`: records by verdict, for the summary and for a lineage.
 
 use reptile::Verdict;
 use serde::{Deserialize, Serialize};
