@@ -1,5 +1,7 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
+mod args;
+mod counts;
 mod plan;
 mod record;
 mod rights;
@@ -13,24 +15,21 @@ use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::capture::Time;
 use reptile::{Agents, Verdict};
-use serde::{Deserialize, Serialize};
 
+pub use self::args::Args;
 use crate::error::{Exit, Failure, Result, note};
-use crate::failures::{Failures, KeepGoing};
-use crate::inputs::FilesFrom;
-use crate::options::{ArchiveOptions, PurposeOptions, Resume, RightsOptions, SetOptions};
+use crate::failures::Failures;
 use crate::outputs::build_record;
 use crate::outputs::file::{Output, publish};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::{refuse_changed, state_of};
-use crate::outputs::summary::Summary;
 use crate::run::Run;
-use crate::run::lineage::{InputState, Lineage, NamedCounts, OutputState, RowCounts, SetState, counts_of};
-use crate::run::metrics::MetricsOptions;
+use crate::run::lineage::{InputState, Lineage, OutputState, SetState};
 use crate::same_file::{refuse_links, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
-use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
+use crate::sets::report::{MAX_NAMED, RecordFaults, Report};
+use counts::FilterCounts;
 use plan::{Destination, Plan};
 use reptile_records::detect::{Content, ExpectedInput, detect};
 use reptile_records::place::Place;
@@ -42,89 +41,6 @@ use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainR
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
 use rights::{Followed, Followers, PageFilter};
-
-/// Copy crawl archive records that crawlers may fetch
-///
-/// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
-/// allowed, byte for byte: a record that is a gzip member is copied compressed. Requests
-/// and metadata follow their responses. Records without a URL, such as warcinfo, are kept.
-/// With a set made with --by-time, each record is decided at its own WARC-Date; a record
-/// without a valid date counts as invalid.
-/// With --rights and --purpose, a page is kept only if it may also be used for the purpose:
-/// robots.txt and the statements that arrive with the page count. Other records about a page
-/// follow its response, and are dropped without one.
-/// Damaged records are reported, counted and dropped. If the next record's start is
-/// unknown, the file cannot be read to its end, which is an error: see --keep-going and
-/// --resync. Each file in a folder gets a record of how it was made (.FILE.made.json),
-/// which --resume reads. If the output name ends in .gz, uncompressed records are written
-/// as one gzip member each.
-#[derive(clap::Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "Examples:
-  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot -o allowed.warc.gz
-  reptile filter wet/*.wet.gz --set web.reptile --agent @ai-training -o allowed/
-  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --dry-run
-  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --rights all \\
-    --purpose train-ai --treat unknown-usage=allow -o usable.warc.gz
-
-With several agents, a record is kept if all of them may fetch it, or with --any if one
-of them may. A gzip file needs a member for each record, which is copied compressed. From
-zstd, bzip2 and xz, records are written uncompressed, or as gzip members to OUT.gz.
-
-Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
-compiled from an input with bad files; 2 the command failed. No file is left incomplete."
-)]
-pub struct Args {
-    /// The archives; - is standard input
-    #[arg(required_unless_present = "files_from", value_name = "WARC")]
-    inputs: Vec<Place>,
-    #[command(flatten)]
-    files_from: FilesFrom,
-    /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
-    #[arg(long, value_name = "SET")]
-    set: Place,
-    /// A crawler: a product token, a chain, or a group of crawlers; can be repeated
-    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
-    agents: Vec<String>,
-    /// Keep records that any agent may fetch; by default, all agents must be allowed
-    #[arg(long)]
-    any: bool,
-    #[command(flatten)]
-    purpose: PurposeOptions,
-    #[command(flatten)]
-    rights: RightsOptions,
-    /// Write all archives to this file; or to this folder, each under its own name
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<Place>,
-    /// Replace existing output files
-    #[arg(long, requires = "output")]
-    force: bool,
-    /// Keep files in the folder of --output that were already made from the same set, options and input
-    ///
-    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
-    /// its bytes decide, and .FILE.made.json has the checksum. A changed input is an error, unless --force replaces the
-    /// file.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
-        requires = "output")]
-    resume: Option<Resume>,
-    /// Write through symbolic links in the folder of --output; otherwise they are errors
-    #[arg(long, requires = "output")]
-    follow_links: bool,
-    #[command(flatten)]
-    keep_going: KeepGoing,
-    /// Only count records
-    #[arg(long, conflicts_with = "output")]
-    dry_run: bool,
-    #[command(flatten)]
-    pub metrics: MetricsOptions,
-    #[command(flatten)]
-    options: SetOptions,
-    #[command(flatten)]
-    archives: ArchiveOptions,
-    #[command(flatten)]
-    pub threads: crate::Threads,
-}
 
 /// Runs the command.
 ///
@@ -173,20 +89,6 @@ struct Filter<'a> {
     undated_named: AtomicU64,
 }
 
-/// Counts of records by kind.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-struct FilterCounts {
-    /// By verdict number.
-    verdicts: [u64; 4],
-    without_url: u64,
-    /// Number of invalid records without a valid date.
-    without_date: u64,
-    damaged: u64,
-    untrusted: u64,
-    kept: u64,
-    bytes: u64,
-}
-
 impl Filter<'_> {
     /// Copies each archive to a file with its name in a folder, several at the same time. Archives that cannot be read
     /// to their ends go to `failures`.
@@ -231,7 +133,9 @@ impl Filter<'_> {
         // A pipe has no state to compare.
         let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.plan.resume)).transpose()?;
         let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
-        if let Some(record::FilterLineage { lineage, counts }) = record::made_before(self, &state, &path)? {
+        if let Some(record::FilterLineage { lineage, counts }) =
+            record::made_before(self.plan, &self.state, &state, &path, self.run)?
+        {
             return Ok(Copied { counts, lineage, was_kept: true });
         }
         if let Some(parent) = path.local().and_then(Path::parent) {
@@ -443,73 +347,6 @@ impl Filter<'_> {
         };
         counts.verdicts[verdict as usize] += 1;
         self.plan.keeps[verdict as usize]
-    }
-}
-
-impl FilterCounts {
-    fn and(mut self, other: FilterCounts) -> FilterCounts {
-        self.verdicts.iter_mut().zip(other.verdicts).for_each(|(count, more)| *count += more);
-        self.without_url += other.without_url;
-        self.without_date += other.without_date;
-        self.damaged += other.damaged;
-        self.untrusted += other.untrusted;
-        self.kept += other.kept;
-        self.bytes += other.bytes;
-        self
-    }
-
-    fn records(&self) -> u64 {
-        self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged
-    }
-
-    /// Returns the lineage of a part with these counts, without its inputs and outputs.
-    fn lineage(&self, run: &Run, set: &SetState) -> Lineage {
-        Lineage {
-            set: Some(set.clone()),
-            together: Some(counts_of(self.verdicts)),
-            rows: RowCounts {
-                read: Some(self.records()),
-                written: Some(self.kept),
-                without_url: Some(self.without_url),
-                ..RowCounts::default()
-            },
-            invalid_rows: self.invalid_rows(),
-            ..run.lineage()
-        }
-    }
-
-    /// Returns an input with its counts.
-    fn input(&self, state: InputState) -> InputState {
-        let (rows, invalid) = (Some(self.records()), Some(self.invalid_rows().values().sum()));
-        InputState { rows, invalid, ..state }
-    }
-
-    /// Returns the damaged records and those without a valid URL or date, by reason.
-    fn invalid_rows(&self) -> NamedCounts {
-        let invalid = self.verdicts[Verdict::Invalid as usize];
-        let reasons =
-            [("damaged", self.damaged), ("no-date", self.without_date), ("no-url", invalid - self.without_date)];
-        let reasons = reasons.into_iter().filter(|&(_, count)| count > 0);
-        reasons.map(|(reason, count)| (reason.to_owned(), count)).collect()
-    }
-
-    fn report(&self) {
-        let mut summary = Summary::default();
-        summary.count("records", self.records());
-        for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
-            summary.count(format!("  {verdict}"), self.verdicts[verdict as usize]);
-        }
-        if self.without_date > 0 {
-            summary.count("    without a valid date", self.without_date);
-        }
-        summary.count("  without a URL", self.without_url);
-        summary.count("  damaged", self.damaged);
-        if self.untrusted > 0 {
-            summary.count(format!("  {UNTRUSTED}"), self.untrusted);
-        }
-        summary.count("kept", self.kept);
-        summary.count("bytes written", self.bytes);
-        summary.print();
     }
 }
 

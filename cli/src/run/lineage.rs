@@ -15,7 +15,6 @@ use reptile_records::tables::LINEAGE_KEY;
 use reptile_records::time::show_time;
 use serde::{Deserialize, Serialize};
 
-use super::Run;
 use super::options::Options;
 use crate::error::{Failure, Result};
 use crate::outputs::identity::{Identity, Tool};
@@ -308,16 +307,22 @@ impl Lineage {
         self.findings.extend(part.findings);
     }
 
-    /// Compares an existing output's lineage with the lineage that this run would give it. Returns the first
-    /// difference, worded to follow "was made". `found` is the output's current identity.
-    pub fn difference(&self, run: &Run, set: &SetState, input: &InputState, found: &Identity) -> Option<&'static str> {
-        let expected = run.lineage();
+    /// Compares an existing output's lineage with this run: its lineage without parts, the set and the input that would
+    /// make the output, and the output's current identity, `found`. Returns the first difference, worded to follow "was
+    /// made".
+    pub fn difference(
+        &self,
+        of_run: &Lineage,
+        set: &SetState,
+        input: &InputState,
+        found: &Identity,
+    ) -> Option<&'static str> {
         let is_file = |output: &OutputState| output.identity().as_ref() == Some(found);
         let (inputs, outputs) = (&self.inputs[..], &self.outputs[..]);
         [
-            (self.schema == SCHEMA && self.made_by == expected.made_by, "by another version of reptile"),
+            (self.schema == SCHEMA && self.made_by == of_run.made_by, "by another version of reptile"),
             (self.set.as_ref().is_some_and(|recorded| set.is_same(recorded)), "by another set"),
-            (self.options == expected.options, "with other options"),
+            (self.options == of_run.options, "with other options"),
             (
                 input.xxh3_64.is_none() || inputs.iter().all(|input| input.xxh3_64.is_some()),
                 "without a checksum of its input",

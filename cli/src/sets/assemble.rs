@@ -18,8 +18,8 @@ use reptile::capture::{Capture, Outcome};
 use reptile::files::release_pages_during;
 use reptile::{CompiledSet, Compiler, ErrorKind, Parsed, ParsedCapture};
 
-use super::Loaded;
 use super::fates::{CaptureSource, Fate, Fates};
+use super::loaded::Loaded;
 use super::memory_budget::MemoryBudget;
 use super::messages::{InputTurns, Message, OrderedMessages};
 use super::readers::{Batch, Readers, stopped};

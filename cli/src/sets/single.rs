@@ -1,13 +1,12 @@
 //! A single robots.txt: reads it, and compiles it for commands that do not need its origin.
 
 use bumpalo::Bump;
-use reptile::body::{BodyFormat, BodyKind, DirectiveReader, parse_with};
+use reptile::body::{BodyFormat, BodyKind, DiagnosticKind, DirectiveReader, parse_with};
 use reptile::capture::{Capture, Outcome};
 use reptile::settings::NotText;
 use reptile::urls::OriginRef;
 use reptile::{Compiler, Dialect, Origin, Profile, Scheme};
 
-use super::OVER_LIMIT;
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
 use reptile_records::detect::ExpectedInput;
@@ -17,6 +16,9 @@ use reptile_records::text::printable;
 
 /// The origin of the only robots.txt in a set from [`compile_one`].
 pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, host: b"localhost", port: 80 };
+
+/// The diagnostics about other directives that are left out.
+pub const OVER_LIMIT: [DiagnosticKind; 2] = [DiagnosticKind::DirectiveTooLong, DiagnosticKind::TooManyDirectives];
 
 /// Reads a single robots.txt, or another format with rules. For another format, a note says whether the dialect's
 /// crawlers obey the rules.

@@ -7,8 +7,9 @@ use std::io::{self, Read, Write};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::{Dialect, RuleKind, Verdict};
 
-use super::Args;
-use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, policy_of, word};
+use super::args::Args;
+use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, word};
+use super::set::policy_of;
 use crate::error::Result;
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;

@@ -12,8 +12,9 @@ use reptile::dialects::ALL;
 use reptile::{Dialect, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, policy_of};
-use super::{Args, compiled, opened, refuse_nothing};
+use super::args::Args;
+use super::rows::{CheckRow, MAX_SHOWN_BYTES, TOO_LONG, each_block, refuse_nothing};
+use super::set::{compiled, opened, policy_of};
 use crate::error::{Exit, note};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};

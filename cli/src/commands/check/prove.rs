@@ -8,7 +8,7 @@ use reptile::prove::{Assertions, Claim, Counterexample, Mistakes, Options, Outco
 use reptile::{Dialect, Explanation, Profile, Robots, Verdict, dialects};
 use serde::Serialize;
 
-use super::Args;
+use super::args::{Args, OutcomeFormat};
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::annotations::{Annotation, Level};
 use crate::outputs::file::Output;
@@ -27,15 +27,6 @@ use reptile_records::text::{pasteable, printable};
 
 /// Maximum bytes shown from a rule.
 const MAX_RULE_BYTES: usize = 1024;
-
-/// An output format for outcomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum OutcomeFormat {
-    Text,
-    Json,
-    Github,
-    Sarif,
-}
 
 /// Proves or refutes each assertion in a list, and prints the outcomes.
 ///

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use reptile::contents::{FormatError, Policy, Set};
+use reptile::RuleKind;
+use reptile::contents::FormatError;
 use reptile::limits::MAX_URL_BYTES;
-use reptile::urls::{OriginRef, Path as UrlPath, origin_of, path_at_any_origin, split};
-use reptile::{RuleKind, Scheme};
+use reptile::urls::{Path as UrlPath, path_at_any_origin};
 
-use super::{ANY_HOST, Args};
+use super::args::Args;
 use crate::error::{Failure, Result, damaged};
 use crate::url_list::fault;
 use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
@@ -101,26 +101,15 @@ pub fn word(kind: RuleKind) -> &'static str {
     }
 }
 
-/// Returns the policy for a host, under the first scheme that has one, or for a URL's origin. `None` if the host is not
-/// in the set.
-pub fn policy_of<'s>(
-    set: &'s Set<&[u8]>,
-    one_for_all: bool,
-    host: &[u8],
-) -> std::result::Result<Option<Policy<'s>>, FormatError> {
-    if one_for_all {
-        return set.policy(&OriginRef { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
+/// Rejects a table without rows, which would always pass.
+///
+/// # Errors
+/// Returns an error if there is no row.
+pub fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
+    match rows {
+        0 => Err(Failure::at(args.cases(), "contains no rows; expected rows with host, agent and url")),
+        _ => Ok(()),
     }
-    if let Ok(url) = split(host) {
-        return set.policy(&url.origin);
-    }
-    for scheme in Scheme::ALL {
-        let Ok(origin) = origin_of(scheme, host) else { return Ok(None) };
-        if let Some(policy) = set.policy(&origin)? {
-            return Ok(Some(policy));
-        }
-    }
-    Ok(None)
 }
 
 /// Processes the table chunk by chunk, each on all threads, and merges the results in row order.

@@ -1,7 +1,8 @@
 //! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, or all of them with `--add-columns` and
 //! `--only`.
 
-use super::plan::{InputFormat, List, Plan};
+use super::args::InputFormat;
+use super::plan::{List, Plan};
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
 use reptile_columns::{AnswerFormat, KeptColumns};

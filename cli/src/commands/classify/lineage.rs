@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use reptile_columns::TableDecider;
 
-use super::Settings;
 use super::plan::Plan;
 use super::totals::Totals;
 use crate::run::Run;
-use crate::run::lineage::{AgentVerdicts, InputState, Lineage, NamedCounts, RowCounts, counts_of};
+use crate::run::lineage::{AgentVerdicts, InputState, Lineage, NamedCounts, RowCounts, SetState, counts_of};
 
 /// The reason for rows with an invalid URL. Other reasons are the names of a [`Fault`](reptile_records::tables::Fault).
 const NO_URL: &str = "no-url";
@@ -17,7 +16,7 @@ const NO_URL: &str = "no-url";
 pub fn of_list(
     run: &Run,
     plan: &Plan,
-    settings: &Settings,
+    set: &SetState,
     input: &InputState,
     totals: &Totals,
     decider: &TableDecider,
@@ -36,7 +35,7 @@ pub fn of_list(
     };
     let together = if is_by_row { Some(tally(0)) } else { totals.tally().get(agents.len()).copied() };
     Lineage {
-        set: Some(settings.state.clone()),
+        set: Some(set.clone()),
         inputs: vec![InputState { rows: Some(totals.lines), invalid: Some(totals.invalid()), ..input.clone() }],
         rows: RowCounts {
             read: Some(totals.lines),

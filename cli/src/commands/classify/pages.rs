@@ -11,9 +11,10 @@ use reptile_records::place::Place;
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
 
+use super::files::{Decided, NextOutput};
+use super::lineage;
 use super::plan::{List, Plan};
 use super::totals::Totals;
-use super::{Decided, NextOutput, Settings, lineage};
 use crate::error::{Failure, Result};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::parts::RowSink;
@@ -21,7 +22,7 @@ use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
 use crate::run::Run;
-use crate::run::lineage::{InputState, Lineage, METADATA_KEY};
+use crate::run::lineage::{InputState, Lineage, METADATA_KEY, SetState};
 use crate::sets::report::RecordFaults;
 
 /// Maximum number of pages decided at once. All threads share them.
@@ -63,11 +64,11 @@ impl PageSettings {
     }
 }
 
-/// Decides an archive's pages, and publishes the output, as [`super::decide`] does for a list.
+/// Decides an archive's pages, and publishes the output, as [`decide`](super::decide::decide) does for a list.
 pub fn decide(
     (plan, list): (&Plan, &List),
     (pages, output): (Pages, Output),
-    (settings, of_pages): (&Settings, &PageSettings),
+    (set, of_pages): (&SetState, &PageSettings),
     (input, next): (&InputState, Option<NextOutput>),
     run: &Run,
     beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Vec<Complete>>,
@@ -106,7 +107,7 @@ pub fn decide(
     let layout = Layout::new(&[Column::Url, Column::Verdict]).map_err(Failure::new)?;
     let decider = Decider::new(of_pages.table.agents().clone(), layout).map_err(Failure::new)?;
     let decider = TableDecider::new(decider, reptile_columns::AnswerFormat::Tsv).map_err(Failure::new)?;
-    let lineage = lineage::of_list(run, plan, settings, input, &totals, &decider);
+    let lineage = lineage::of_list(run, plan, set, input, &totals, &decider);
     let complete = sink.complete(METADATA_KEY, &lineage.stamp()?)?;
     let time = start.elapsed();
     let beside = beside(&complete, &lineage, totals.is_bad())?;

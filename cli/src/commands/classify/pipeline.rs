@@ -14,7 +14,6 @@ use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::plan::{List, Plan};
-use super::progress;
 use super::rejects::Rejects;
 use super::totals::Totals;
 use crate::error::{Failure, Result};
@@ -25,9 +24,9 @@ use crate::outputs::summary::grouped;
 use crate::run::lineage::METADATA_KEY;
 use reptile_columns::{Answers, LongPart, TableDecider};
 use reptile_records::lines::{Chunk, ChunkKind, without_line_end};
-use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::{Part, Source};
+use reptile_records::tables::{Format, Table};
 
 /// Maximum number of chunks waiting to be decided, and of chunks waiting to be written.
 const AHEAD: usize = 1;
@@ -382,4 +381,16 @@ fn write(mut sink: RowSink, answers: &Receiver<Vec<Answers>>, free_answers: &Sen
         let _ = free_answers.send(answers);
     }
     Ok(sink)
+}
+
+/// Returns the progress display for a list, hidden if the output goes to the same terminal. A compressed list's length
+/// is unknown; columns are compressed too.
+fn progress(list: &List, format: Format, is_terminal: bool) -> Progress {
+    if is_terminal {
+        return Progress::hidden();
+    }
+    let is_packed = list.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let is_packed = is_packed || matches!(format, Format::Parquet | Format::Arrow);
+    let found = list.urls.metadata().ok().filter(|found| found.is_file() && !is_packed);
+    Progress::of_bytes(found.map(|found| found.len()))
 }

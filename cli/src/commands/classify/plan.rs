@@ -4,15 +4,14 @@ use reptile::Scheme;
 use reptile_columns::Scope;
 use reptile_records::batches::urls::AT_OPTION;
 use reptile_records::place::Place;
-use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::quotes::Escape;
-use reptile_records::tables::{ColumnOption, Delimiter, Format};
+use reptile_records::tables::{ColumnOption, Delimiter};
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::trees::NamedFile;
 
-use super::Args;
+use super::args::{Args, DecisionTime, InputFormat};
 use super::url::{UrlColumns, column_of};
 use super::written::Written;
 use crate::error::{Failure, Result};
@@ -53,24 +52,6 @@ pub enum CrawlerNames {
     Given(Vec<String>),
     /// The crawler that each row names in this column.
     OfRows { column: String, is_exact: bool },
-}
-
-/// The format of a list.
-#[derive(Clone, Debug)]
-pub enum InputFormat {
-    Table(Format),
-    /// An access log with lines of this format.
-    Log(LogFormat),
-}
-
-impl InputFormat {
-    /// Returns the table's format.
-    pub fn table(&self) -> Format {
-        match self {
-            InputFormat::Table(format) => *format,
-            InputFormat::Log(_) => Format::Log,
-        }
-    }
 }
 
 /// The lists, and where their rows go.
@@ -174,28 +155,6 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
         resync: args.archives.resync,
     };
     Ok((plan, lists))
-}
-
-/// The time of `--at`: one for all rows, or a column with each row's own.
-#[derive(Clone, Debug)]
-pub enum DecisionTime {
-    Time(WrittenTime),
-    Column(String),
-}
-
-impl DecisionTime {
-    /// Parses a time, or a column's name in braces.
-    ///
-    /// # Errors
-    /// Returns an error if it is neither.
-    pub fn parse(text: &str) -> std::result::Result<DecisionTime, String> {
-        match column_of(text) {
-            Some(name) => Ok(DecisionTime::Column(name.to_owned())),
-            None => WrittenTime::parse(text)
-                .map(DecisionTime::Time)
-                .map_err(|error| format!("{error}; for each row's own time, write its column in braces: '{{time}}'")),
-        }
-    }
 }
 
 impl CrawlerNames {

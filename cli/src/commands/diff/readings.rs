@@ -5,8 +5,9 @@ use std::io::{BufWriter, Write};
 use reptile::settings::NotText;
 use reptile::{Dialect, Profile};
 
+use super::args::Args;
 use super::paths::{self, Words};
-use super::{Args, can_be_proved, open, rows};
+use super::proofs::{can_be_proved, open, rows};
 use crate::error::{Exit, Failure, Result, Stop};
 use crate::outputs::file::Output;
 use crate::sets::Loaded;

@@ -5,7 +5,7 @@ use reptile::usage::UnknownUsage;
 use reptile_records::place::Place;
 use reptile_records::trees::NamedFile;
 
-use super::Args;
+use super::args::Args;
 use crate::error::{Failure, Result};
 use crate::failures::KeepGoing;
 use crate::options::{Resume, RightsOptions, SetOptions};

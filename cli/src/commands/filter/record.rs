@@ -3,11 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filter, FilterCounts};
+use super::counts::FilterCounts;
+use super::plan::Plan;
 use crate::error::{Failure, Result};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
-use crate::run::lineage::{InputState, Lineage};
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, SetState};
 use reptile_records::place::Place;
 
 /// A filtered archive's lineage.
@@ -23,12 +25,17 @@ pub struct FilterLineage {
 ///
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
-pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Place) -> Result<Option<FilterLineage>> {
-    if filter.plan.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
+pub fn made_before(
+    plan: &Plan,
+    set: &SetState,
+    input: &InputState,
+    file: &Place,
+    run: &Run,
+) -> Result<Option<FilterLineage>> {
+    if plan.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, filter.plan.force, |record: &FilterLineage| {
-        record.lineage.difference(filter.run, &filter.state, input, &found)
-    })
+    let of_run = run.lineage();
+    kept(file, plan.force, |record: &FilterLineage| record.lineage.difference(&of_run, set, input, &found))
 }

@@ -6,8 +6,8 @@ use reptile::explain::{DecidingReason, octets_of};
 use reptile::usage::Preference;
 use reptile::{Rule, Verdict};
 
-use super::words::shown;
-use super::{Column, DialectResults};
+use super::file::{Column, DialectResults};
+use super::shown::shown;
 use crate::error::Stop;
 use crate::outputs::align::{pad, width};
 use crate::outputs::style::Style;

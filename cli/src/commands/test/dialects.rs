@@ -8,8 +8,8 @@ use reptile::dialects::ALL;
 use reptile::explain::DecidingReason;
 use reptile::{Dialect, Verdict};
 
-use super::words::shown;
-use super::{Answer, Column, File, questions};
+use super::file::{Answer, Column, File, questions};
+use super::shown::shown;
 use crate::error::Stop;
 use crate::outputs::align::{pad, width};
 use crate::sets::agents::agents_under;

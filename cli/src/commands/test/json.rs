@@ -11,8 +11,8 @@ use reptile::{Dialect, Rule, Verdict};
 use serde::Serialize;
 
 use super::dialects::from_reference;
+use super::file::{Answer, Column, File};
 use super::uses::StatedPreferences;
-use super::{Answer, Column, File};
 use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;

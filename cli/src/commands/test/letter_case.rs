@@ -8,10 +8,11 @@ use reptile_records::place::Place;
 
 use reptile::contents::{Agent, Set};
 use reptile::crawlers::Resolved;
+use reptile::explain::ExplainedFile;
 use reptile::{Dialect, Verdict};
 
-use super::words::shown;
-use super::{Column, Fetch};
+use super::args::Fetch;
+use super::shown::shown;
 use crate::error::{Result, damaged};
 use crate::sets::single::{ONE_ORIGIN, compile_capture};
 use reptile::capture::Capture;
@@ -44,27 +45,30 @@ impl LowerCase {
         let agents = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
         Ok(Some(LowerCase { agents: agents.map_err(|error| damaged(name, &error))?, set }))
     }
-}
 
-impl Column<'_> {
-    /// Returns the remark on a path, if its verdict differs in the letter case of a rule.
-    pub fn other_case(
+    /// Returns the remark on a path, if its verdict differs in the letter case of a rule. `set` is the file as written,
+    /// and `looked_up` the agent in it.
+    ///
+    /// # Errors
+    /// Returns an error if a set is damaged.
+    pub fn remark(
         &self,
+        file: &ExplainedFile<'_>,
+        (set, looked_up): (&Set<Vec<u8>>, &Agent),
         agent: usize,
         path: &[u8],
         verdict: Verdict,
     ) -> std::result::Result<Option<String>, reptile::Error> {
-        let Some(LowerCase { set, agents }) = &self.lower_case else { return Ok(None) };
-        let (Some(policy), Some(lower)) = (self.set.policy(&ONE_ORIGIN)?, set.policy(&ONE_ORIGIN)?) else {
+        let (Some(policy), Some(lower)) = (set.policy(&ONE_ORIGIN)?, self.set.policy(&ONE_ORIGIN)?) else {
             return Ok(None);
         };
-        let answer = lower.explain(&agents[agent], &path.to_ascii_lowercase())?;
+        let answer = lower.explain(&self.agents[agent], &path.to_ascii_lowercase())?;
         let rule = answer.rule().filter(|_| answer.verdict != verdict);
         let Some(line) = rule.map(|rule| rule.line) else { return Ok(None) };
-        let Some(written) = self.reading.rule_at(line) else { return Ok(None) };
-        let form = self.reading.dialect().normal_form;
+        let Some(written) = file.rule_at(line) else { return Ok(None) };
+        let form = file.dialect().normal_form;
         let Some(other) = in_case_of(&form.path(path), &form.pattern(written.value)) else { return Ok(None) };
-        let other_verdict = policy.explain(&self.looked_up[agent], &other)?.verdict;
+        let other_verdict = policy.explain(looked_up, &other)?.verdict;
         Ok((other_verdict != verdict).then(|| {
             let other = shown(&form.shown(&other), false);
             format!("letter case counts: {other}, as in line {line}, has the verdict {other_verdict}")

@@ -7,8 +7,9 @@ use reptile::RuleKind;
 use reptile::body::DiagnosticKind;
 use reptile::explain::{ExplainedFile, numbers};
 
-use super::words::shown;
-use super::{DialectResults, Fetch};
+use super::args::Fetch;
+use super::file::DialectResults;
+use super::shown::shown;
 use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;

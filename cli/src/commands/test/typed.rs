@@ -6,7 +6,7 @@
 use reptile::Dialect;
 use reptile::dialects::GOOGLE_LIB;
 
-use super::words::shown;
+use super::shown::shown;
 
 /// Returns the path to decide, and a remark if a browser escapes it. The path to decide is the escaped one if the
 /// dialect compares both alike, and otherwise the original. Google's library compares bytes, so it has no remark.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reptile::usage::{Preference, Sources, Uses};
 use reptile::{Agents, Directive, DirectiveKind, Set};
 
-use super::Args;
+use super::args::Args;
 use crate::error::{Failure, Result};
 use crate::sets::agents::name_in;
 

@@ -12,9 +12,11 @@ use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
 use self::record::{VerdictLineage, made_before};
+use super::decide::decide;
+use super::files::{Decided, Files, NextOutput};
 use super::plan::{Folder, List, Plan};
 use super::report::{Report, Subject};
-use super::{Decided, Files, NextOutput, Settings, decide};
+use super::settings::Settings;
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::Failures;
 use crate::outputs::build_record;
@@ -200,7 +202,7 @@ fn kept(
 ) -> Result<EarlierOutput> {
     let mut records = Vec::new();
     for (_, file) in existing {
-        match made_before(folder, settings, input, file, run)? {
+        match made_before(folder, &settings.state, input, file, run)? {
             Some(record) => records.push(record),
             None => return Ok(EarlierOutput::Nothing),
         }

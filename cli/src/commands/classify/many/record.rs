@@ -3,13 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Settings;
 use super::super::plan::Folder;
 use crate::error::{Failure, Result};
 use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
 use crate::run::Run;
-use crate::run::lineage::{InputState, Lineage};
+use crate::run::lineage::{InputState, Lineage, SetState};
 use reptile_records::place::Place;
 
 /// A verdict file's lineage.
@@ -32,7 +31,7 @@ pub struct VerdictLineage {
 /// Returns an error if the file is not up to date and may not be replaced.
 pub fn made_before(
     folder: &Folder,
-    settings: &Settings,
+    set: &SetState,
     input: &InputState,
     file: &Place,
     run: &Run,
@@ -41,5 +40,6 @@ pub fn made_before(
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    kept(file, folder.force, |record: &VerdictLineage| record.lineage.difference(run, &settings.state, input, &found))
+    let of_run = run.lineage();
+    kept(file, folder.force, |record: &VerdictLineage| record.lineage.difference(&of_run, set, input, &found))
 }

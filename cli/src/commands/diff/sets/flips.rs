@@ -7,11 +7,11 @@ use std::io::Write;
 
 use reptile::Verdict;
 use reptile::contents::{Agent, Explanation, FormatError, OriginRecord, Set};
+use reptile::diff::Diff;
 use reptile::urls::split;
 use serde_json::{Value, json};
 
-use super::Pair;
-use crate::commands::diff::Args;
+use super::super::args::Args;
 use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::json::{add_bytes, json_line};
 use crate::outputs::names::ShownNames;
@@ -41,15 +41,17 @@ struct Flip {
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
-pub fn compare(
+pub fn compare<'s>(
     args: &Args,
-    pair: &mut Pair<'_>,
+    sets: [&'s Set<&'s [u8]>; 2],
+    diff: &mut Diff<'s>,
     list: &Place,
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
+    let [old, new] = sets;
     let mut given = Vec::new();
-    for resolved in agents_of(pair.new, &args.agents)? {
-        let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];
+    for resolved in agents_of(new, &args.agents)? {
+        let agents = [resolved.look_up(old)?, resolved.look_up(new)?];
         given.push(Crawler { name: resolved.name, agents });
     }
     let (mut any, mut left_out) = (false, 0);
@@ -57,7 +59,7 @@ pub fn compare(
     each_url(list, out, |url, out| {
         urls += 1;
         invalid += u64::from(split(url).is_err());
-        for flip in flips(pair, &given, url, &mut left_out)? {
+        for flip in flips(sets, diff, &given, url, &mut left_out)? {
             out.write_all(flip.line(url, args.json)?.as_bytes())?;
             any = true;
         }
@@ -79,18 +81,19 @@ pub fn compare(
 }
 
 /// Writes one URL's flips. There are none if its origin has the same policy in both sets.
-fn flips(
-    pair: &mut Pair<'_>,
+fn flips<'s>(
+    sets: [&'s Set<&'s [u8]>; 2],
+    diff: &mut Diff<'s>,
     given: &[Crawler],
     url: &[u8],
     left_out: &mut u64,
 ) -> std::result::Result<Vec<Flip>, FormatError> {
     let Ok(parts) = split(url) else { return Ok(Vec::new()) };
     let origin = parts.origin;
-    let (old, new) = (record(pair.old, &origin)?, record(pair.new, &origin)?);
+    let (old, new) = (record(sets[0], &origin)?, record(sets[1], &origin)?);
     let is_same = match (&old, &new) {
         (None, None) => true,
-        (Some(old), Some(new)) => pair.diff.has_same_policy(old, new)?,
+        (Some(old), Some(new)) => diff.has_same_policy(old, new)?,
         _ => false,
     };
     if is_same {
@@ -98,14 +101,14 @@ fn flips(
     }
     let named;
     let crawlers = if given.is_empty() {
-        named = crawlers_of(pair, [old, new], left_out)?;
+        named = crawlers_of(sets, [old, new], left_out)?;
         &named
     } else {
         given
     };
     let mut flips: Vec<Flip> = Vec::new();
     for Crawler { name, agents } in crawlers {
-        let sides = [pair.old.explain(&agents[0], url)?, pair.new.explain(&agents[1], url)?];
+        let sides = [sets[0].explain(&agents[0], url)?, sets[1].explain(&agents[1], url)?];
         if sides[0].verdict == sides[1].verdict {
             continue;
         }
@@ -127,12 +130,12 @@ fn record<'s>(
 
 /// Returns the product tokens that either robots.txt of an origin names, and `*`.
 fn crawlers_of(
-    pair: &Pair<'_>,
+    sets: [&Set<&[u8]>; 2],
     records: [Option<OriginRecord<'_>>; 2],
     left_out: &mut u64,
 ) -> std::result::Result<Vec<Crawler>, FormatError> {
     let mut names: BTreeSet<&[u8]> = BTreeSet::new();
-    for (set, record) in [pair.old, pair.new].into_iter().zip(&records) {
+    for (set, record) in sets.into_iter().zip(&records) {
         let Some(record) = record else { continue };
         for group in set.policy_of(record)?.groups()? {
             for token in group.tokens {
@@ -141,11 +144,10 @@ fn crawlers_of(
         }
     }
     *left_out = (*left_out).max(names.len().saturating_sub(MAX_TOKENS) as u64);
-    let star =
-        Crawler { name: "*".into(), agents: [pair.old.agent_chain(&[], true)?, pair.new.agent_chain(&[], true)?] };
+    let star = Crawler { name: "*".into(), agents: [sets[0].agent_chain(&[], true)?, sets[1].agent_chain(&[], true)?] };
     let mut crawlers = vec![star];
     for name in names.into_iter().take(MAX_TOKENS) {
-        let agents = [pair.old.agent(name)?, pair.new.agent(name)?];
+        let agents = [sets[0].agent(name)?, sets[1].agent(name)?];
         crawlers.push(Crawler { name: String::from_utf8_lossy(name).into_owned(), agents });
     }
     Ok(crawlers)

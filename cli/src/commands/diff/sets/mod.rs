@@ -14,7 +14,7 @@ use reptile::contents::{OriginRecord, Set};
 use reptile::diff::{Change, Diff, MAX_SET_STEPS, OriginChange, OriginPaths, PathDiff, PathRows, PathVerdicts};
 use serde_json::json;
 
-use super::Args;
+use super::args::Args;
 use super::paths::{self, Words};
 use crate::error::{Exit, Failure, Result, Stop, damaged};
 use crate::outputs::file::Output;
@@ -142,7 +142,7 @@ fn compare(args: &Args, words: &Words, mut pair: Pair<'_>, out: &mut impl Write)
     }
     let mut any = LISTED.iter().zip(counts).any(|(&(kind, ..), count)| count > 0 && is_shown(kind));
     if let Some(list) = &args.urls {
-        any |= flips::compare(args, &mut pair, list, out)?;
+        any |= flips::compare(args, [pair.old, pair.new], &mut pair.diff, list, out)?;
     }
     Ok(any)
 }

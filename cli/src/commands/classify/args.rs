@@ -1,0 +1,265 @@
+//! The arguments of `reptile classify`, and their values. [`written`](super::written) has the output options.
+
+use clap::ArgGroup;
+use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
+use reptile::Scheme;
+
+use super::url::{UrlColumns, column_of};
+use super::written::WrittenOptions;
+use crate::failures::KeepGoing;
+use crate::inputs::FilesFrom;
+use crate::options::{ArchiveOptions, Resume, RightsOptions, SetOptions, ZoneOption, scopes, table_format};
+use crate::run::metrics::MetricsOptions;
+use reptile_columns::Scope;
+use reptile_records::place::Place;
+use reptile_records::tables::log::format::LogFormat;
+use reptile_records::tables::quotes::Escape;
+use reptile_records::tables::{Delimiter, Format};
+use reptile_records::time::WrittenTime;
+
+/// Decide each URL in a list or table
+///
+/// URLS is a list with a URL on each line, or a sitemap; TSV, CSV, JSON Lines, Parquet or
+/// Arrow IPC with a URL column, or columns of its parts; CDX or CDXJ; or an access log of
+/// nginx or Apache, or of these and others in JSON. A log line's URL is the requested path
+/// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
+/// In other formats, --scheme is for URLs without a scheme, which are invalid otherwise.
+/// Writes a line for each row, in the same order: the URL as given, and a column with the
+/// verdict for each agent, separated by tabs:
+///   allow     the rules allow it, or say nothing about it
+///   disallow  the rules disallow it
+///   unknown   the set has no robots.txt for the URL's origin
+///   invalid   the row has no http, https or ftp URL, or is too long
+/// With --agent '{COLUMN}', rows that name no crawler are unknown too.
+///
+/// With --rights, URLS is a crawl archive (WARC, WET or WAT), and the rows are its pages:
+/// the URL, the time, the record, and for each agent the verdict, the permission for each
+/// use, the preferences in robots.txt, and conflicts; then the page's own statements.
+///
+/// Lines end at LF; one CR before it is removed. Tabs and other characters that control a
+/// terminal are written as %XX. White space around a URL is ignored. Unreadable table rows
+/// are invalid, and are counted and reported. So is a row with an unclosed CSV quote, which
+/// extends to the end of URLS. Memory use does not depend on the size of URLS or the length
+/// of a line.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    group(ArgGroup::new("files").multiple(true)),
+    after_help = "Examples:
+  reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
+  reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
+  reptile classify web.reptile crawl.csv.gz --url target --agent MyBot
+  reptile classify web.reptile crawl.csv.gz --url 'https://{host}{path}' --agent MyBot
+  reptile classify years.reptile visits.tsv --at '{time}' --agent MyBot
+  reptile classify years.reptile urls.txt --at 2026-03-14 --agent MyBot -o out.parquet
+  reptile classify web.reptile access.log --host example.com --agent '{user_agent}'
+  reptile classify web.reptile day-*.gz --agent MyBot -o out/ --resume
+  reptile classify robots/ urls.txt --agent MyBot --explain
+
+TOKEN is a product token, such as Googlebot, in any letter case. If a robots.txt does
+not name it, the rules for * apply. Dialects with known crawlers also look up a
+crawler's other names: for Googlebot-Image the group Googlebot-Image, else Googlebot,
+else *. A chain has the same effect in any dialect: \"Googlebot-Image>Googlebot>*\".
+Without the final *, the rules for * do not apply. @ai-training and @search are groups
+of crawlers, with a column for each crawler.
+
+Exit code: 0 done, regardless of the verdicts; 1 most rows are invalid, a CSV quote is
+unclosed, a list failed (--keep-going), or SET was compiled from an input with bad
+files; 2 the command failed, and -o left no file."
+)]
+pub struct Args {
+    /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
+    #[arg(value_name = "SET")]
+    pub set: Place,
+    /// The list or table of URLs; decompressed if necessary; - is standard input; several require -o DIR/
+    #[arg(
+        value_name = "URLS",
+        default_value = "-",
+        hide_default_value = true,
+        default_value_if("files_from", ArgPredicate::IsPresent, None)
+    )]
+    pub lists: Vec<Place>,
+    #[command(flatten)]
+    pub files_from: FilesFrom,
+    /// A crawler: a product token, a chain, or a group of crawlers; can be repeated; or '{COLUMN}'
+    ///
+    /// The output has a column for each crawler. With a column in braces, each URL is decided for the crawler in its
+    /// row. Each row has a product token, or a whole User-Agent header such as the column user_agent of an access log. A
+    /// header names a known crawler if one of its products is that crawler. Otherwise it names its first product with a
+    /// version, if that is not a browser's and calls itself a bot, crawler or spider, or is named by a robots.txt in
+    /// SET. Rows that name no crawler are unknown, with the reason "no crawler". So are rows whose cell has more than
+    /// 4,096 bytes. exact:NAME and 'exact:{COLUMN}' use names unchanged, even if they resemble a known crawler's name
+    /// and no robots.txt names them.
+    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
+    pub agents: Vec<String>,
+    /// The URL column, or a template of columns: '{scheme}://{host}:{port}{path}?{query}' [default: url]
+    ///
+    /// A column is given by its name in the first row, its number from 1, or a JSON Lines field. Nested fields are named
+    /// with a dot (request.url) or as a JSON pointer (/request/url). By default, the column is found if it is called url
+    /// or uri, or if the first row has exactly one URL. In Parquet and Arrow, the columns of Common Crawl's index,
+    /// url_protocol, url_host_name, url_port, url_path and url_query, are used if there is no other URL column.
+    ///
+    /// A template names the columns of a URL's parts. All but the host may be left out, and then are empty; the scheme
+    /// may also be written, such as https://, or be left to --scheme. A host may have a port if the port is empty, but no
+    /// user information; an IPv6 address needs no brackets. The path begins with a slash, and may contain the query if
+    /// the query is empty. Empty cells and nulls mean the scheme's own port, the path / and no query. Rows with a
+    /// malformed part are invalid.
+    #[arg(long, value_name = "COLUMN", value_parser = UrlColumns::parse)]
+    pub url: Option<UrlColumns>,
+    /// The time at which URLs are decided, or '{COLUMN}', each row's own
+    ///
+    /// Requires a SET compiled with --by-time; another SET is compiled for the time. Times are dates with or without a
+    /// time of day (2026-03-14, 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), web archive dates (4 to 14 digits), seconds
+    /// since 1970 (10 digits; in columns also 13, 16 or 19 for smaller units), or access log times. The column is called
+    /// time in an access log and timestamp in CDX and CDXJ. Rows without a time are invalid. Before its origin's first
+    /// capture, a URL is unknown.
+    #[arg(long, value_name = "TIME", value_parser = DecisionTime::parse, allow_negative_numbers = true)]
+    pub at: Option<DecisionTime>,
+    #[command(flatten)]
+    pub zone: ZoneOption,
+    /// The scheme of URLs without one, and of an access log's requests: http or https
+    #[arg(long, value_name = "SCHEME", value_parser = web_schemes())]
+    pub scheme: Option<Scheme>,
+    /// The format of URLS, or of an access log's lines [default: detected from the first line and the file extension]
+    ///
+    /// Formats are list, tsv, csv, jsonl (or ndjson), cdx, cdxj, log (an access log in the common or combined format),
+    /// json-log (one in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it), w3c (one with a
+    /// #Fields: line, as IIS and CloudFront write it), parquet and arrow.
+    ///
+    /// For an access log in another format, give nginx's log_format or Apache's LogFormat, as in the server's
+    /// configuration. The variables without the directive's name are enough, such as
+    /// '$host $remote_addr [$time_local] "$request"'. The names common, combined, vhost_combined and main (nginx's
+    /// packaged format) are known too. The host is the format's $server_name or %v, else $host or %V, else $http_host or
+    /// %{Host}i; without any, --host is required. The path is in $request or %r, $request_uri, or %U%q. A line that can
+    /// be read in two ways is invalid.
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    pub input_format: Option<InputFormat>,
+    /// The delimiter of CSV: comma, semicolon, tab, pipe, space, \x01, ^A or one character [default: detected]
+    ///
+    /// The first four are detected from a header with the selected columns. Without a header, the first 100 rows must
+    /// agree on one of them, with a URL in the same column of each.
+    #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
+    pub delimiter: Option<Delimiter>,
+    /// What precedes a quote in a quoted cell of CSV: backslash, as Spark writes, or quote, as in RFC 4180
+    ///
+    /// Without this option, both are understood, and a row that they would split differently is invalid.
+    #[arg(long, value_name = "CHARACTER", value_parser = Escape::of_name)]
+    pub escape: Option<Escape>,
+    /// The origins that may decide a URL [default: origin]
+    ///
+    /// A robots.txt applies only to its own origin (RFC 9309), so URLs of other origins are unknown. With a wider
+    /// scope, the nearest robots.txt is used for an origin without one in SET: first the same host's, then that of the
+    /// host with or without www., then the registered domain's, each with the URL's own choice of http or https first.
+    /// The reason column names the origin.
+    #[arg(long, value_name = "SCOPE", value_parser = scopes(), default_value = "origin", hide_default_value = true)]
+    pub scope: Scope,
+    #[command(flatten)]
+    pub written: WrittenOptions,
+    #[command(flatten)]
+    pub rights: RightsOptions,
+    #[command(flatten)]
+    pub archives: ArchiveOptions,
+    /// Write to this file instead of standard output; or a file for each list to this folder, DIR/
+    ///
+    /// A file gets its name only when it is complete. The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows (an
+    /// Arrow stream) selects the format, and .gz or .zst after it selects compression.
+    ///
+    /// OUT is a folder if it exists as one or ends in a slash. Its files are named after the lists with .tsv or another
+    /// extension appended. With --add-columns and --only, the name does not change, and an extension is not repeated. A
+    /// folder among URLS means all files below it, except for hidden ones and names that begin with _. The outputs for a
+    /// folder or a pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is
+    /// complete, together with a record of the set, the options and the input (.FILE.made.json), which --resume reads.
+    #[arg(short, long, value_name = "OUT", group = "files")]
+    pub output: Option<Place>,
+    /// Replace the output file if it exists
+    #[arg(long, requires = "files")]
+    pub force: bool,
+    /// Keep files in the folder of --output that were already made from the same set, options and input
+    ///
+    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
+    /// its bytes decide, and the record has the checksum. A changed input is an error, unless --force replaces the
+    /// file.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
+        requires = "output")]
+    pub resume: Option<Resume>,
+    /// Write through symbolic links in the folder of --output; otherwise they are errors
+    #[arg(long, requires = "output")]
+    pub follow_links: bool,
+    #[command(flatten)]
+    pub keep_going: KeepGoing,
+    /// Write invalid rows to this file: the line number, the problem, and the unchanged row
+    ///
+    /// The three are separated by tabs. The file gets its name only if the command succeeds.
+    #[arg(long, value_name = "FILE", group = "files")]
+    pub rejects: Option<Place>,
+    /// Write an HTML report: the verdicts, and the origins and rules that disallow the most URLs
+    ///
+    /// The page needs no network. Counting origins and rules takes about as long again. If rows name crawlers, rules and
+    /// unknown origins are not counted. For a folder, the page covers all lists decided in this run.
+    #[arg(long, value_name = "FILE.html", group = "files")]
+    pub report: Option<Place>,
+    #[command(flatten)]
+    pub options: SetOptions,
+    #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
+    pub threads: crate::Threads,
+}
+
+/// Returns a parser for the scheme of URLs without one.
+fn web_schemes() -> impl TypedValueParser<Value = Scheme> {
+    PossibleValuesParser::new(["http", "https"]).map(|name| if name == "http" { Scheme::Http } else { Scheme::Https })
+}
+
+/// Parses a table's format, or the format of an access log's lines.
+fn input_format(text: &str) -> std::result::Result<InputFormat, String> {
+    match table_format(text) {
+        Some(format) => Ok(InputFormat::Table(format)),
+        None => LogFormat::parse(text).map(InputFormat::Log).map_err(|error| {
+            format!(
+                "neither a known format (list, tsv, csv, jsonl, cdx, cdxj, log, json-log, w3c, parquet, arrow) nor an \
+                     access log's format: {error}"
+            )
+        }),
+    }
+}
+
+/// The format of a list.
+#[derive(Clone, Debug)]
+pub enum InputFormat {
+    Table(Format),
+    /// An access log with lines of this format.
+    Log(LogFormat),
+}
+
+impl InputFormat {
+    /// Returns the table's format.
+    pub fn table(&self) -> Format {
+        match self {
+            InputFormat::Table(format) => *format,
+            InputFormat::Log(_) => Format::Log,
+        }
+    }
+}
+
+/// The time of `--at`: one for all rows, or a column with each row's own.
+#[derive(Clone, Debug)]
+pub enum DecisionTime {
+    Time(WrittenTime),
+    Column(String),
+}
+
+impl DecisionTime {
+    /// Parses a time, or a column's name in braces.
+    ///
+    /// # Errors
+    /// Returns an error if it is neither.
+    pub fn parse(text: &str) -> std::result::Result<DecisionTime, String> {
+        match column_of(text) {
+            Some(name) => Ok(DecisionTime::Column(name.to_owned())),
+            None => WrittenTime::parse(text)
+                .map(DecisionTime::Time)
+                .map_err(|error| format!("{error}; for each row's own time, write its column in braces: '{{time}}'")),
+        }
+    }
+}
