@@ -75,7 +75,7 @@ fn a_page_goes_by_the_statements_of_its_time() {
         "invalid\tunknown\tunknown",
     ];
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "train-ai", "--usage-from", "both"]);
+    let old = classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "train-ai", "--usage-from", "all"]);
     assert_eq!(old.lines().next(), Some("allow\tdisallowed"));
     let old =
         classify(&folder, "timed", &["--at", "2026-01-20", "--usage", "search", "--usage-from", "content-signal"]);
@@ -136,7 +136,7 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
         ),
         (
             &["--usage", "training", "--vocabulary", "bad"],
-            "bad: line 2: expected category = labels | signals, found \"training\"",
+            "bad: line 2: expected category = labels | signals | tokens, found \"training\"",
         ),
         (
             &["--usage", "training", "--vocabulary", "none"],
@@ -204,6 +204,67 @@ fn cases_hold_in_the_command() {
     }
 }
 
+/// A case in `corpora/usage/tokens.toml`.
+#[derive(serde::Deserialize)]
+struct TokenCase {
+    name: String,
+    body: String,
+    agent: String,
+    path: String,
+    train: String,
+    with_default: String,
+}
+
+/// `test`, `classify` and `summarize` read groups for the token of a use, and a purpose follows them.
+#[test]
+fn groups_for_a_token_count_in_the_command() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpora/usage/tokens.toml")).unwrap();
+    let mut cases: std::collections::BTreeMap<String, Vec<TokenCase>> = toml::from_str(&text).unwrap();
+    let cases = cases.remove("tokens").unwrap();
+    let folder = Folder::new();
+    let mut compared = 0;
+    for TokenCase { name, body, agent, path, train, with_default } in cases {
+        folder.write("robots.txt", &body);
+        folder.write("urls", format!("https://a.example{path}\n"));
+        for (options, expected) in [
+            (&[][..], &train),
+            (&["--usage-from", "content-usage,token"], &train),
+            (&["--usage-from", "all"], &train),
+            (&["--usage-from", "content-usage,default-group"], &with_default),
+        ] {
+            let ask = |before: &[&str], after: &[&str]| {
+                let asked = ["--agent", &format!("exact:{agent}"), "--usage", "train-ai"];
+                folder.run(&[before, &asked, options, after].concat()).says(0, &[]).text()
+            };
+            let tested: serde_json::Value =
+                serde_json::from_str(&ask(&["test", "robots.txt"], &["--json", &path])).unwrap();
+            assert_eq!(tested["usage"]["train-ai"], **expected, "{name}: {options:?}");
+            let classify = ["classify", "robots.txt", "urls", "--host", "a.example"];
+            let purpose = ["--columns", "verdict", "--purpose", "train-ai", "--treat", "unknown-usage=unknown"];
+            let verdict = tested["verdict"].as_str().unwrap();
+            let for_training = match &**expected {
+                "allowed" => "allow",
+                "unknown" => "unknown",
+                _ => "disallow",
+            };
+            let row = ask(&classify, &purpose);
+            assert_eq!(row, format!("{verdict}\t{expected}\t{for_training}\n"), "{name}: {options:?}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 18 * 4);
+    folder
+        .write("robots.txt", "user-agent: *\ndisallow: /p\nuser-agent: __usage_ai-training\ndisallow: /\nallow: /o\n");
+    let test = |options: &[&str]| {
+        let asked = ["test", "robots.txt", "--agent", "Bot", "--usage", "train-ai", "--json"];
+        folder.run(&[&asked, options].concat()).says(0, &[]).text()
+    };
+    assert!(test(&["/o"]).ends_with("\"usage\":{\"train-ai\":\"allowed\"},\"stated\":[5]}\n"));
+    assert!(test(&["/p"]).ends_with("\"usage\":{\"train-ai\":\"not-applicable\"},\"stated\":[]}\n"));
+    assert!(test(&["--usage-from", "content-usage", "/o"]).ends_with("\"train-ai\":\"unknown\"},\"stated\":[]}\n"));
+    assert!(test(&["--vocabulary", "aipref-07", "/o"]).ends_with("\"train-ai\":\"unknown\"},\"stated\":[]}\n"));
+}
+
 #[test]
 fn a_test_shows_the_lines_that_state_preferences() {
     let folder = Folder::new();
@@ -212,7 +273,7 @@ fn a_test_shows_the_lines_that_state_preferences() {
         "content-signal: search=yes\nuser-agent: *\ndisallow: /x\ncontent-usage: train-ai=n\ncontent-usage: /*.pdf train-ai=y\n",
     );
     let test = |options: &[&str]| folder.run(&[&["test", "robots.txt", "--agent", "Bot"], options].concat());
-    let text = test(&["--usage", "train-ai,search", "--usage-from", "both", "/1.pdf", "/x"]).says(0, &[]).text();
+    let text = test(&["--usage", "train-ai,search", "--usage-from", "all", "/1.pdf", "/x"]).says(0, &[]).text();
     for line in [
         "   use       train-ai: allowed\n   use       search: allowed\n   stated    line 1: content-signal: search=yes\n   \
          stated    line 5: content-usage: /*.pdf train-ai=y\n",
@@ -229,7 +290,7 @@ fn a_test_shows_the_lines_that_state_preferences() {
     let failed = test(&["--usage", "train-ai", "--status", "404", "--json", "/1"]).says(0, &[]).text();
     assert!(failed.ends_with("\"usage\":{\"train-ai\":\"unknown\"},\"stated\":[]}\n"), "{failed}");
     // Only the lines that were read are shown.
-    for (lines_of, lines) in [("content-signal", "[1]"), ("both", "[1,5]"), ("content-usage", "[5]")] {
+    for (lines_of, lines) in [("content-signal", "[1]"), ("all", "[1,5]"), ("content-usage", "[5]")] {
         let text = test(&["--usage", "search", "--usage-from", lines_of, "--json", "/1.pdf"]).says(0, &[]).text();
         assert!(text.contains(&format!("\"stated\":{lines}")), "{text}");
     }
@@ -240,7 +301,7 @@ fn a_test_shows_the_lines_that_state_preferences() {
     test(&["--usage", "train-ai", "--all-dialects", "/1"])
         .says(2, &["--usage: with --all-dialects, it requires --json"]);
     test(&["--usage", "train", "/1"]).says(2, &["has no use \"train\""]);
-    test(&["--usage-from", "both", "/1"]).says(2, &["--usage-from: requires --usage"]);
+    test(&["--usage-from", "all", "/1"]).says(2, &["--usage-from: requires --usage"]);
 }
 
 /// Preferences that are asked for in batches equal those of rows that are explained one at a time.
@@ -260,16 +321,7 @@ fn batches_equal_explained_rows() {
         for uses in [
             &["--usage", "train-ai,search"][..],
             &["--usage", "search", "--usage-from", "content-signal"],
-            &[
-                "--usage",
-                "search",
-                "--usage-from",
-                "both",
-                "--purpose",
-                "train-ai",
-                "--treat",
-                "unknown-usage=disallow",
-            ],
+            &["--usage", "search", "--usage-from", "all", "--purpose", "train-ai", "--treat", "unknown-usage=disallow"],
         ] {
             for columns in ["verdict", "url,capture_time,verdict"] {
                 let ask = |columns: &str| {
@@ -297,7 +349,7 @@ fn batches_equal_explained_rows() {
 
 /// Table: a robots.txt, and the access and what it permits for training and search, by `Content-Usage` lines, by signals
 /// and combined.
-const PERMISSIONS: [(&str, &str, [&str; 3]); 12] = [
+const PERMISSIONS: [(&str, &str, [&str; 3]); 16] = [
     ("", "allowed", ["unknown unknown"; 3]),
     ("disallow: /", "disallowed", ["not-applicable not-applicable"; 3]),
     ("content-usage: train-ai=n, search=y", "allowed", ["disallowed allowed", "unknown unknown", "disallowed allowed"]),
@@ -341,6 +393,27 @@ const PERMISSIONS: [(&str, &str, [&str; 3]); 12] = [
         "partial",
         ["partial unknown", "unknown unknown", "partial unknown"],
     ),
+    // Groups for the token of a use.
+    (
+        "user-agent: __usage_ai-training\ndisallow: /",
+        "disallowed",
+        ["not-applicable not-applicable", "not-applicable not-applicable", "not-applicable not-applicable"],
+    ),
+    (
+        "disallow: /x\nuser-agent: __usage_ai-training\ndisallow: /\nallow: /x",
+        "partial",
+        ["disallowed unknown", "unknown unknown", "disallowed unknown"],
+    ),
+    (
+        "allow: /\ncontent-usage: train-ai=y\nuser-agent: __usage_ai-training\ndisallow: /x",
+        "allowed",
+        ["partial unknown", "unknown unknown", "partial unknown"],
+    ),
+    (
+        "allow: /\ncontent-usage: /x train-ai=n, search=n\nuser-agent: __usage_ai-training\ndisallow:",
+        "allowed",
+        ["partial partial", "unknown unknown", "partial partial"],
+    ),
 ];
 
 #[test]
@@ -358,7 +431,7 @@ fn summaries_prove_what_an_origin_permits() {
         folder.run(&[&asked, options].concat())
     };
     for (at, options) in
-        [&[][..], &["--usage-from", "content-signal"], &["--usage-from", "both"]].into_iter().enumerate()
+        [&[][..], &["--usage-from", "content-signal"], &["--usage-from", "all"]].into_iter().enumerate()
     {
         let run = summarize(options).says(0, &["  train-ai "]);
         let rows: Vec<(String, String)> = run
@@ -380,7 +453,7 @@ fn summaries_prove_what_an_origin_permits() {
     }
     summarize(&[]).says(
         0,
-        &["  train-ai allowed 2, disallowed 2, partial 5, unknown 3, not-applicable 1, unproved 0, invalid 1\n"],
+        &["  train-ai allowed 2, disallowed 3, partial 7, unknown 3, not-applicable 2, unproved 0, invalid 1\n"],
     );
     let first = summarize(&["--header"]).says(0, &[]).text();
     assert!(

@@ -181,7 +181,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         rows,
         statements: Statements::new(&set),
         permitted: vec![[0; UsageAccess::ALL.len()]; agents.names.len() * uses.len()],
-        usage: UsageStatements::new(&set, uses)?,
+        usage: UsageStatements::new(&set, uses).map_err(|error| Failure::at(&args.set, error))?,
         tally: vec![[0; Access::ALL.len()]; agents.names.len()],
         agreements: vec![[0; Agreement::ALL.len()]; agents.names.len()],
         agents,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reptile::usage::{Preference, Sources, Uses};
-use reptile::{Agents, Directive, DirectiveKind, Set};
+use reptile::usage::{Preference, Uses};
+use reptile::{Agents, Set};
 
 use super::args::Args;
 use crate::error::{Failure, Result};
@@ -30,7 +30,6 @@ pub fn of(args: &Args) -> Result<Option<Uses>> {
 /// The questions about usage under one dialect.
 pub struct UsageQuestions<'u> {
     uses: &'u Uses,
-    sources: Sources,
     agents: Agents,
 }
 
@@ -55,11 +54,7 @@ impl<'u> UsageQuestions<'u> {
         for spec in specs {
             crawlers.extend(set.crawlers_named(name_in(spec)).map_err(|error| failed(&error))?);
         }
-        Ok(UsageQuestions {
-            uses,
-            sources: args.uses.sources(),
-            agents: set.agents(crawlers).map_err(|error| failed(&error))?,
-        })
+        Ok(UsageQuestions { uses, agents: set.agents(crawlers).map_err(|error| failed(&error))? })
     }
 
     /// Returns the preferences for a path as written in a URL.
@@ -74,17 +69,7 @@ impl<'u> UsageQuestions<'u> {
             return Ok(StatedPreferences { names, preferences, lines: Vec::new() });
         };
         let preferences = agent.usage(&url, self.uses)?.preferences;
-        let applies = !preferences.contains(&Preference::NotApplicable);
-        let lines = if applies { agent.usage_lines(&url)? } else { Vec::new() };
-        let is_read = |line: &&Directive| match line.kind {
-            DirectiveKind::ContentSignal => self.sources != Sources::USAGE,
-            _ => self.sources != Sources::SIGNALS,
-        };
-        Ok(StatedPreferences {
-            names,
-            preferences,
-            lines: lines.iter().filter(is_read).map(|line| line.line).collect(),
-        })
+        Ok(StatedPreferences { names, preferences, lines: agent.usage_line_numbers(&url, self.uses)? })
     }
 }
 
