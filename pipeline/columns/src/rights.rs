@@ -82,9 +82,8 @@ impl RightsTable {
             if self.purpose.is_some() {
                 add("purpose", ColumnType::Verdict);
             }
-            for name in [Channel::Robots.name(), Channel::Signal.name(), "conflict"] {
-                add(name, ColumnType::Word);
-            }
+            of_robots().for_each(|channel| add(channel.name(), ColumnType::Word));
+            add("conflict", ColumnType::Word);
         }
         let of_page = Channel::ALL.into_iter().filter(|channel| channel.is_of_page());
         columns.extend(of_page.map(|channel| text(channel.name(), ColumnType::Text)));
@@ -144,7 +143,7 @@ impl RightsTable {
             if self.purpose.is_some() {
                 cells.verdict(self.verdict(rights));
             }
-            for channel in [Channel::Robots, Channel::Signal] {
+            for channel in of_robots() {
                 cells.text(self.stated(rights, channel).as_bytes());
             }
             cells.text(self.conflicts(rights).as_bytes());
@@ -192,6 +191,11 @@ impl RightsTable {
         let distinct = self.distinct_names().count();
         rights.conflicts.iter().filter(|place| **place < distinct).map(describe).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Returns the channels in robots.txt.
+fn of_robots() -> impl Iterator<Item = Channel> {
+    Channel::ALL.into_iter().filter(|channel| channel.is_of_robots())
 }
 
 /// Returns the page's statements in a channel, as they are, or `unavailable`.

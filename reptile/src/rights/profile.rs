@@ -62,8 +62,8 @@ impl Profile {
     /// Parses a profile.
     ///
     /// Each line is `channels token = uses`. A channel is one of [`Channel::name`], several are separated by commas. In
-    /// `robots`, `signal` and `content-usage` the token is a label whose value is in the statement, and the uses are
-    /// names. In the other channels each use has the value that the token means: `y` or `n`. Text after `#` is a
+    /// `robots`, `signal`, `token` and `content-usage` the token is a label whose value is in the statement, and the uses
+    /// are names. In the other channels each use has the value that the token means: `y` or `n`. Text after `#` is a
     /// comment. A channel without a line does not count.
     ///
     /// ```
@@ -165,7 +165,7 @@ impl Profile {
             query.meanings.extend(of_category.map(|meaning| TokenMeaning { category, ..meaning.clone() }));
             query.names.push(name.into());
         }
-        for channel in [Channel::Robots, Channel::Signal, Channel::Token] {
+        for channel in Channel::ALL.into_iter().filter(|channel| channel.is_of_robots()) {
             query.of_robots.extend(query.uses_in(channel));
         }
         Ok(query)

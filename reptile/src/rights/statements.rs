@@ -40,7 +40,13 @@ impl Channel {
     /// Returns whether the statements arrive with the page, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
-        !matches!(self, Channel::Robots | Channel::Signal | Channel::Token)
+        !self.is_of_robots()
+    }
+
+    /// Returns whether the statements are in robots.txt.
+    #[must_use]
+    pub const fn is_of_robots(self) -> bool {
+        matches!(self, Channel::Robots | Channel::Signal | Channel::Token)
     }
 
     /// Returns whether the statements are in the page's text, and not in its headers. Licenses may be in either.
