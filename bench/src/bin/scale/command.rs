@@ -13,7 +13,7 @@ use std::time::Instant;
 use reptile_bench::median;
 use wait4::Wait4;
 
-use crate::{AGENT, Urls};
+use crate::questions::{AGENT, Urls};
 
 /// Number of rounds. All runs take turns within a round.
 const ROUNDS: usize = 5;
