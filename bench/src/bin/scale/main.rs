@@ -25,7 +25,7 @@ use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
 use reptile_corpora::Web;
-use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::site::{HostAnswer, Site};
 use reptile_corpora::urls::Spread;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::set::{Agent, Set};
@@ -141,10 +141,10 @@ impl Options {
 fn capture_of(site: &Site) -> (Capture, Option<&[u8]>) {
     let with_status = |status| Capture { status: Some(status), ..Capture::default() };
     match &site.answer {
-        Answer::File(body) => (with_status(200), Some(body)),
-        Answer::Status(status) => (with_status(*status), None),
-        Answer::TooManyRedirects => (Capture { redirects: 20, ..with_status(301) }, None),
-        Answer::Failure => (Capture { has_failed: true, ..Capture::default() }, None),
+        HostAnswer::File(body) => (with_status(200), Some(body)),
+        HostAnswer::Status(status) => (with_status(*status), None),
+        HostAnswer::TooManyRedirects => (Capture { redirects: 20, ..with_status(301) }, None),
+        HostAnswer::Failure => (Capture { has_failed: true, ..Capture::default() }, None),
     }
 }
 
