@@ -11,14 +11,38 @@ use reptile_compiler::dialect;
 
 use crate::corpus::{Corpus, fresh, golden, read, suite, web};
 use crate::engine::{Engine, MODELS};
-use crate::engines::EngineEntry;
+use crate::engines::{self, EngineEntry};
 use crate::records::{CorpusRecord, Difference, EndRecord, EngineRecord, Record, RunRecord, Writer};
 use crate::speed::Plan;
 use crate::verdicts::{self, Opponent, ask, differences, differing};
-use crate::{EngineListArgs, speed, traced, try_engine};
+use crate::{speed, traced, try_engine};
 
 /// The corpora, in the order of use.
 const CORPORA: [&str; 4] = ["suite", "web", "fresh", "golden"];
+
+/// The location of the engine list.
+#[derive(clap::Args)]
+pub struct EngineListArgs {
+    /// The file that lists the engines
+    #[arg(long, value_name = "FILE", default_value = "bench/engines.toml")]
+    engines: PathBuf,
+}
+
+impl EngineListArgs {
+    /// Reads the list.
+    fn entries(&self) -> Result<Vec<EngineEntry>, String> {
+        engines::read(&self.engines)
+    }
+
+    /// Finds an engine in the list.
+    fn entry(&self, name: &str) -> Result<EngineEntry, String> {
+        let mut entries = self.entries()?;
+        let names = entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ");
+        let index = entries.iter().position(|entry| entry.name == name);
+        let index = index.ok_or_else(|| format!("{}: no engine {name}, but {names}", self.engines.display()))?;
+        Ok(entries.swap_remove(index))
+    }
+}
 
 /// Options that select rows.
 #[derive(clap::Args)]

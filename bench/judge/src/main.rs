@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::engines::EngineEntry;
+use crate::commands::EngineListArgs;
 
 /// Compare robots.txt implementations in any language: verdicts and speed
 #[derive(Parser)]
@@ -82,30 +82,6 @@ enum Command {
         #[command(flatten)]
         source: EngineListArgs,
     },
-}
-
-/// The location of the engine list.
-#[derive(clap::Args)]
-struct EngineListArgs {
-    /// The file that lists the engines
-    #[arg(long, value_name = "FILE", default_value = "bench/engines.toml")]
-    engines: PathBuf,
-}
-
-impl EngineListArgs {
-    /// Reads the list.
-    fn entries(&self) -> Result<Vec<EngineEntry>, String> {
-        engines::read(&self.engines)
-    }
-
-    /// Finds an engine in the list.
-    fn entry(&self, name: &str) -> Result<EngineEntry, String> {
-        let mut entries = self.entries()?;
-        let names = entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ");
-        let index = entries.iter().position(|entry| entry.name == name);
-        let index = index.ok_or_else(|| format!("{}: no engine {name}, but {names}", self.engines.display()))?;
-        Ok(entries.swap_remove(index))
-    }
 }
 
 fn main() -> ExitCode {

@@ -4,14 +4,13 @@
 mod group;
 
 use std::io::{BufReader, Read, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{ChildStderr, ExitStatus, Stdio};
+use std::process::{ChildStderr, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use self::group::{ProcessGroup, memory_of};
+use self::group::{ProcessGroup, described, memory_of};
 use crate::frame::{self, Message};
 use crate::letters;
 
@@ -23,9 +22,6 @@ pub const ERROR_BYTES: usize = 64 << 10;
 
 /// Bytes kept from the start of a command's standard output.
 const OUTPUT_BYTES: usize = 1 << 20;
-
-/// Time for a process to end after it has closed its output, before it is killed.
-const END_TIME: Duration = Duration::from_millis(300);
 
 /// Time limit for reading a dead process's output. The output is already there, but the machine may be busy, or a child
 /// that left the group may hold the output open.
@@ -51,14 +47,6 @@ pub struct NoReply {
     pub letter: u8,
     /// The cause, for the report.
     pub why: String,
-}
-
-fn described(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended".into(),
-    }
 }
 
 /// The last bytes that a process wrote to standard error.
@@ -116,7 +104,7 @@ impl EngineProcess {
     /// # Errors
     /// Returns an error if the program cannot be started.
     pub fn start(arguments: &[String], folder: &Path, limits: Limits) -> Result<EngineProcess, String> {
-        let mut group = ProcessGroup::start(arguments, folder, &limits, Stdio::piped())?;
+        let mut group = ProcessGroup::start(arguments, folder, limits.address_space, Stdio::piped())?;
         let (requests, to_write) = channel::<Vec<u8>>();
         if let Some(mut input) = group.child.stdin.take() {
             std::thread::spawn(move || {
@@ -267,7 +255,7 @@ pub struct CommandResult {
 /// # Errors
 /// Returns an error if it cannot be started, takes too long or exceeds its memory limit.
 pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<CommandResult, String> {
-    let mut group = ProcessGroup::start(arguments, folder, limits, Stdio::null())?;
+    let mut group = ProcessGroup::start(arguments, folder, limits.address_space, Stdio::null())?;
     let errors = ErrorTail::of(group.child.stderr.take());
     let (sender, outputs) = channel();
     if let Some(mut output) = group.child.stdout.take() {

@@ -9,7 +9,7 @@ use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{AutomatonDraft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
 
-use super::{Strategy, draft};
+use super::strategy::{Strategy, draft};
 use crate::rules::order::RuleList;
 
 /// The error for a file whose rules need too many steps to decide one URL.

@@ -15,22 +15,11 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANK, Ranks, kind_of};
 
+use super::builder::{Builder, WildcardSource};
+use super::nodes::Segment;
+use super::ranks::merge;
 use super::trie::TriePathState;
-use super::wildcard::Segment;
-use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
-
-/// A trie wildcard that verdicts need. Later wildcards are compared with it.
-pub(super) struct WildcardSource<'l> {
-    /// The wildcard's automaton.
-    wildcard: u32,
-    /// The rules with the wildcard, and the offset in their matchers of the text after it.
-    rules: Range<usize>,
-    offset: usize,
-    /// The segments that the automaton searches for, possibly more than those in `rules`. Empty if there are too many
-    /// to join with others.
-    segments: &'l [Segment<'l>],
-}
 
 impl<'l> Builder<'l> {
     /// Adds the automaton for a range of rules, whose wildcard comes after `depth` bytes, at the front of the list of

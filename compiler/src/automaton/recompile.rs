@@ -5,7 +5,8 @@ use bumpalo::Bump;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::Corrupt;
 
-use super::{Strategy, compile};
+use super::compile;
+use super::strategy::Strategy;
 use crate::rules::order::RuleList;
 
 /// The outcome of recompiling a ruleset's rules.

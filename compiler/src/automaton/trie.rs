@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, State, kind_of};
 
-use super::{Builder, BuiltRule, accept, merge};
+use super::builder::{Builder, BuiltRule};
+use super::ranks::{accept, merge};
 
 /// Number of open states, and of children per state, to reserve memory for. Few tries need more at once.
 const FIRST_OPEN: usize = 32;

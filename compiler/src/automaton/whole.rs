@@ -16,7 +16,8 @@ use regex_syntax::hir::{Dot, Hir, Look, Repetition};
 use reptile_engine::automaton::ranks_in_trie;
 use reptile_engine::format::automaton::{NO_RANKS, Ranks};
 
-use super::{Builder, BuiltRule, accept};
+use super::builder::{Builder, BuiltRule};
+use super::ranks::accept;
 use crate::limits::{MAX_WHOLE_DFA_BYTES, MAX_WHOLE_DFA_PATTERN_BYTES};
 
 impl<'l> Builder<'l> {

@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
-use super::BodyFormat;
-use super::kind::document_of;
+use super::format::{BodyFormat, document_of};
 use super::lines::{Line, Lines, line_of};
 use crate::dialect::LENIENT;
 use crate::limits::MAX_CHALLENGE_BYTES;

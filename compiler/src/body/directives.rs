@@ -12,7 +12,7 @@ use reptile_engine::format::directives::{
 use reptile_engine::url::split;
 
 pub use super::directive_keys::kind_of;
-use crate::body::{BodyFormat, DiagnosticKind, RawDirective, kind};
+use crate::body::{BodyFormat, DiagnosticKind, RawDirective, format};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
@@ -72,7 +72,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
 
     fn has_tags(&mut self) -> bool {
         let body = self.body;
-        *self.has_tags.get_or_insert_with(|| kind::document_of(body).is_some_and(BodyFormat::has_tags))
+        *self.has_tags.get_or_insert_with(|| format::document_of(body).is_some_and(BodyFormat::has_tags))
     }
 
     /// Adds the next line. Returns the reason if a limit excludes it.

@@ -1,6 +1,6 @@
 //! Web pages as crawler-commons reads them: which pages it recognizes, and their text without tags.
 //!
-//! [`super::kind`] decides the kind of a body, independently of this module.
+//! [`super::format`] decides the format of a body, independently of this module.
 
 use memchr::{memchr, memchr_iter, memrchr};
 

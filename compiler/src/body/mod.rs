@@ -1,16 +1,18 @@
 //! Parses the bytes of a robots.txt into groups.
 //!
 //! Parsing never fails: any bytes give a [`Robots`], with a [`Diagnostic`] for each line that does not count or is only
-//! partly read. `lines` decodes lines and recognizes keys. `kind` recognizes other formats, `challenge` firewall pages,
-//! and `not_found` pages that say "not found". `html` removes tags. [`directives`] reads the lines that decide no URL.
+//! partly read. `lines` decodes lines and recognizes keys. `format` recognizes other formats, `challenge` firewall
+//! pages, and `not_found` pages that say "not found". `html` removes tags. `kind` also counts the rules of another
+//! format. [`directives`] reads the lines that decide no URL.
 //! [`crate::rules::groups`] assigns groups to crawlers, and [`crate::rules::order`] interprets patterns.
 
 pub(crate) mod challenge;
 mod diagnostics;
 mod directive_keys;
 pub mod directives;
+pub(crate) mod format;
 pub(crate) mod html;
-pub(crate) mod kind;
+mod kind;
 mod lines;
 pub(crate) mod not_found;
 
@@ -21,7 +23,8 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
-pub use self::kind::{BodyFormat, BodyKind, Encoding, has_directive};
+pub use self::format::{BodyFormat, Encoding, has_directive};
+pub use self::kind::BodyKind;
 pub use self::lines::Lines;
 use self::lines::recognize;
 pub(crate) use self::lines::{Line, line_of};
@@ -99,7 +102,7 @@ pub fn parse_with<'b>(
         on_directive,
         on_diagnostic,
     };
-    if kind::document_of(body) == Some(BodyFormat::Html) {
+    if format::document_of(body) == Some(BodyFormat::Html) {
         collector.diagnostic(1, DiagnosticKind::Html);
     }
     let line_count = read(body, dialect, &mut collector);

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use reptile_engine::verdict::Cause;
 
 use super::{Capture, DAY, Time, Truncation};
-use crate::body::{BodyFormat, challenge, html, kind, not_found};
+use crate::body::{BodyFormat, challenge, format, html, not_found};
 use crate::dialect::{self, Dialect};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
 use crate::names::UnknownName;
@@ -386,5 +386,5 @@ impl FromStr for Profile {
 /// Returns whether a body is text and not a web page, judging by the server's media type and the body.
 fn is_text(media_type: Option<&str>, body: &[u8]) -> bool {
     let by_type = media_type.is_none_or(|media_type| media_type.starts_with("text/") && media_type != "text/html");
-    by_type && !kind::document_of(body).is_some_and(BodyFormat::has_tags)
+    by_type && !format::document_of(body).is_some_and(BodyFormat::has_tags)
 }

@@ -1,9 +1,11 @@
 //! The nine named dialects: Google's library and documentation, RFC 9309, Yandex, Bing, and the texts of 1994 and 1996.
+//! Finds a dialect by its name, and defines the default.
 //!
 //! The letter after a value names its source; `DIALECTS.md` lists the letters, and the test case for each value. *I*
 //! marks our choice where no source settles a value.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
@@ -15,6 +17,7 @@ use super::{
 use crate::limits::{
     MAX_BODY_BYTES_500_KIB, MAX_BODY_BYTES_2017, MAX_LINE_BYTES_GOOGLE, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
 };
+use crate::names::UnknownName;
 
 /// google/robotstxt, the open-source C++ library, byte for byte (commit 22b355f). Source of every value: L.
 pub const GOOGLE_LIB: Dialect = Dialect {
@@ -213,6 +216,12 @@ pub const OPERATORS: [(&str, &Dialect); 4] =
     [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
 
 impl Dialect {
+    /// Returns the dialect in [`ALL`] with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<&'static Dialect> {
+        ALL.into_iter().find(|dialect| dialect.name == name)
+    }
+
     /// Returns whether `*` and a final `$` are operators.
     pub(crate) const fn has_wildcards(&self) -> bool {
         !matches!(self.normal_form, NormalForm::FullyDecoded | NormalForm::Verbatim)
@@ -270,5 +279,45 @@ impl Dialect {
     #[must_use]
     pub fn koster_1996() -> &'static Dialect {
         &KOSTER_1996
+    }
+}
+
+impl Default for Dialect {
+    /// Returns a copy of [`DEFAULT`].
+    fn default() -> Dialect {
+        DEFAULT.clone()
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Dialect, UnknownName> {
+        let known = || ALL.map(|dialect| dialect.as_str());
+        Dialect::from_name(name).cloned().ok_or_else(|| UnknownName::new("dialect", name, known()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dialect_names_round_trip() {
+        for dialect in ALL {
+            assert_eq!(Dialect::from_name(dialect.as_str()), Some(dialect));
+            assert_eq!(dialect.to_string().parse::<Dialect>().as_ref(), Ok(dialect));
+        }
+        let error = "rfc".parse::<Dialect>().unwrap_err().to_string();
+        assert!(error.starts_with("unknown dialect \"rfc\"; the known ones are google-lib, google, "), "{error}");
+    }
+
+    #[test]
+    fn custom_dialects_can_own_their_data() {
+        let name = String::from("own");
+        let custom = Dialect { crawlers: vec![Family::Bing].into(), ..Dialect::custom(name, &KOSTER_1996) };
+        assert_eq!((custom.as_str(), &custom.clone()), ("own", &custom));
+        assert_eq!(Dialect { name: KOSTER_1996.name, crawlers: Cow::Borrowed(&[]), ..custom }, KOSTER_1996);
+        assert_eq!(Dialect::from_name("own"), None);
     }
 }

@@ -16,7 +16,6 @@ pub mod token;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
@@ -29,7 +28,6 @@ pub use self::known::{
     ALL, BING, CURRENT, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, OPERATORS, RFC9309, RFC9309_STRICT,
     YANDEX, YANDEX_2017,
 };
-use crate::names::UnknownName;
 
 /// An interpretation of the Robots Exclusion Protocol.
 ///
@@ -113,12 +111,6 @@ impl Dialect {
         Dialect { name: name.into(), ..base.clone() }
     }
 
-    /// Returns the dialect in [`ALL`] with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<&'static Dialect> {
-        ALL.into_iter().find(|dialect| dialect.name == name)
-    }
-
     /// Returns the name by which users choose the dialect.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -126,25 +118,9 @@ impl Dialect {
     }
 }
 
-impl Default for Dialect {
-    /// Returns a copy of [`DEFAULT`].
-    fn default() -> Dialect {
-        DEFAULT.clone()
-    }
-}
-
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name)
-    }
-}
-
-impl FromStr for Dialect {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Dialect, UnknownName> {
-        let known = || ALL.map(|dialect| dialect.as_str());
-        Dialect::from_name(name).cloned().ok_or_else(|| UnknownName::new("dialect", name, known()))
     }
 }
 
@@ -396,28 +372,4 @@ pub enum Order {
     LongestWithoutTrailingWildcards,
     /// The first in the file.
     FileOrder,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dialect_names_round_trip() {
-        for dialect in ALL {
-            assert_eq!(Dialect::from_name(dialect.as_str()), Some(dialect));
-            assert_eq!(dialect.to_string().parse::<Dialect>().as_ref(), Ok(dialect));
-        }
-        let error = "rfc".parse::<Dialect>().unwrap_err().to_string();
-        assert!(error.starts_with("unknown dialect \"rfc\"; the known ones are google-lib, google, "), "{error}");
-    }
-
-    #[test]
-    fn custom_dialects_can_own_their_data() {
-        let name = String::from("own");
-        let custom = Dialect { crawlers: vec![Family::Bing].into(), ..Dialect::custom(name, &KOSTER_1996) };
-        assert_eq!((custom.as_str(), &custom.clone()), ("own", &custom));
-        assert_eq!(Dialect { name: KOSTER_1996.name, crawlers: Cow::Borrowed(&[]), ..custom }, KOSTER_1996);
-        assert_eq!(Dialect::from_name("own"), None);
-    }
 }

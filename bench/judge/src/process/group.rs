@@ -2,24 +2,26 @@
 //! orphans (as a *subreaper*), and recognizes their group by a mark in their environment.
 
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, kill_process_group, prlimit, set_child_subreaper,
     waitpid,
 };
 
-use super::{END_TIME, Limits, described};
-
 /// Maximum number of inspected processes in a group.
 const MAX_PROCESSES: usize = 256;
 
 /// Maximum number of searches for orphans when a group is killed. Each killed process may leave others.
 const MAX_SEARCHES: usize = 64;
+
+/// Time for a process to end after it has closed its output, before it is killed.
+const END_TIME: Duration = Duration::from_millis(300);
 
 /// The environment variable that identifies a process's group.
 const MARK: &str = "REPTILE_JUDGE_GROUP";
@@ -41,11 +43,16 @@ pub struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts a process.
+    /// Starts a process. `address_space` limits the address space of each process, in bytes.
     ///
     /// # Errors
     /// Returns an error if the program cannot be started.
-    pub fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<ProcessGroup, String> {
+    pub fn start(
+        arguments: &[String],
+        folder: &Path,
+        address_space: Option<u64>,
+        input: Stdio,
+    ) -> Result<ProcessGroup, String> {
         static ADOPT: Once = Once::new();
         // Without this, a child that leaves the group may outlive the run, but nothing else changes.
         ADOPT.call_once(|| {
@@ -69,7 +76,7 @@ impl ProcessGroup {
         drop(started);
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let group = ProcessGroup { child, pid, mark };
-        if let Some(bytes) = limits.address_space {
+        if let Some(bytes) = address_space {
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
             prlimit(group.pid, Resource::As, limit)
                 .map_err(|error| format!("cannot limit the address space of {program}: {error}"))?;
@@ -116,7 +123,7 @@ impl ProcessGroup {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return described(status);
             }
-            std::thread::sleep(std::time::Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(2));
         }
         "closed its output without ending".into()
     }
@@ -138,6 +145,15 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Returns how a process ended.
+pub fn described(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".into(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Instant;
 use reptile_bench::median;
 use wait4::Wait4;
 
-use crate::{AGENT, Urls};
+use crate::questions::{AGENT, Urls};
 
 /// Number of rounds. All runs take turns within a round.
 const ROUNDS: usize = 5;
@@ -105,10 +105,10 @@ fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
         let peak = used.iter().map(|used| used.peak_bytes).max().unwrap_or_default();
         println!("| {name} | {:.1} | {:.1} | {:.1} |", seconds * 1e3, processor * 1e3, peak as f64 / 1e6);
     }
-    let [small, one, _, verify, all, large, grep] = seconds;
+    let [small, one, _, verify, all, grep] = seconds;
     println!("opening and one URL: {:.2} ms more than with a set of one origin", (one - small) * 1e3);
     println!("verify: {:.2} GB/s", fs::metadata(files.set)?.len() as f64 / verify / 1e9);
-    println!("all URLs: {:.1} times grep, {:.1} times with large pages", all / grep, large / grep);
+    println!("all URLs: {:.1} times grep", all / grep);
     Ok(())
 }
 

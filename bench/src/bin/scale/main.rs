@@ -5,6 +5,9 @@
 //! `METHODOLOGY.md` explains the table.
 #![deny(unsafe_code)]
 
+mod command;
+mod questions;
+
 use std::alloc::System;
 use std::collections::HashMap;
 use std::error::Error;
@@ -22,21 +25,18 @@ use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
 use reptile_corpora::Web;
-use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::site::{HostAnswer, Site};
 use reptile_corpora::urls::Spread;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::{Scheme, split};
 use reptile_engine::verdict::Verdict;
 
-mod command;
+use crate::questions::{AGENT, Urls};
 
 /// The system's allocator, extended to count the bytes in use.
 #[global_allocator]
 static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// The agent in all questions. Some of the files name it.
-const AGENT: &str = "Googlebot";
 
 /// Number of rounds. All variants take turns within a round.
 const ROUNDS: usize = 7;
@@ -94,9 +94,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "\n| ns a URL | reptile, batch | batch, large pages | reptile, one by one | split | hash map, fast-robots \
          |\n|---|--:|--:|--:|--:|--:|"
     );
-    let shuffled = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: false });
+    let shuffled = Urls::of(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: false });
     measure("shuffled", &set, &large, peer.as_ref(), &shuffled)?;
-    let sorted = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: true });
+    let sorted = Urls::of(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: true });
     measure("sorted by site", &set, &large, peer.as_ref(), &sorted)?;
     if options.has_command {
         drop((set, large, peer, sorted));
@@ -141,10 +141,10 @@ impl Options {
 fn capture_of(site: &Site) -> (Capture, Option<&[u8]>) {
     let with_status = |status| Capture { status: Some(status), ..Capture::default() };
     match &site.answer {
-        Answer::File(body) => (with_status(200), Some(body)),
-        Answer::Status(status) => (with_status(*status), None),
-        Answer::TooManyRedirects => (Capture { redirects: 20, ..with_status(301) }, None),
-        Answer::Failure => (Capture { has_failed: true, ..Capture::default() }, None),
+        HostAnswer::File(body) => (with_status(200), Some(body)),
+        HostAnswer::Status(status) => (with_status(*status), None),
+        HostAnswer::TooManyRedirects => (Capture { redirects: 20, ..with_status(301) }, None),
+        HostAnswer::Failure => (Capture { has_failed: true, ..Capture::default() }, None),
     }
 }
 
@@ -167,30 +167,6 @@ fn compiled(web: &Web) -> Result<Vec<u8>, Box<dyn Error>> {
         builder.add_capture([origin], &capture, outcome, made);
     }
     Ok(builder.finish(Strategy::default())?.to_bytes())
-}
-
-/// Returns the URLs in one contiguous block, like a file that was read whole.
-fn urls(web: &Web, spread: &Spread) -> Urls {
-    let mut urls = Urls::default();
-    let _ = web.urls(spread, |url| {
-        urls.text.extend_from_slice(url);
-        urls.ends.push(urls.text.len());
-        Ok::<(), std::convert::Infallible>(())
-    });
-    urls
-}
-
-#[derive(Default)]
-struct Urls {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Urls {
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
-    }
 }
 
 /// A site's policy in the hash map: a constant, or a file's index.
@@ -352,7 +328,7 @@ mod tests {
         let set = Set::from_bytes(compiled(&web).unwrap()).unwrap();
         assert_eq!(set.origin_count(), 300);
         let (peer, agent) = (Peer::new(&web), set.agent(AGENT.as_bytes()).unwrap());
-        let urls = urls(&web, &Spread { urls: 3_000, exponent: 0.0, is_sorted: false });
+        let urls = Urls::of(&web, &Spread { urls: 3_000, exponent: 0.0, is_sorted: false });
         let verdicts = || urls.iter().map(|url| (set.decide(&agent, url).unwrap(), peer.decide(url)));
         assert!(verdicts().all(|(ours, theirs)| ours != Verdict::Unknown && theirs != Verdict::Unknown));
         let others = verdicts().filter(|(ours, theirs)| ours != theirs).count();

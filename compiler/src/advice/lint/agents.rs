@@ -3,11 +3,12 @@
 
 use memchr::memmem;
 
-use super::characters::{Plain, odd_characters, without_quotes};
+use super::characters::{Plain, odd_characters, quote, without_quotes};
+use super::codes::Code;
 use super::data::words::{Meaning, PLACEHOLDERS, is_connective};
+use super::findings::{Findings, Fix, Severity};
 use super::repairs::is_version;
 use super::values::unrendered;
-use super::{Code, Findings, Fix, Severity, quote};
 use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, nearly_counted};
 use crate::dialect::mistakes::brand;

@@ -1,15 +1,39 @@
-//! Findings about characters that are invisible or look like others. Crawlers read every byte literally.
+//! Characters that are invisible or look like others: findings about them, and quoted text that names them. Crawlers
+//! read every byte literally.
 
+use super::codes::Code;
 use super::data::characters::{CHARACTERS, Kind, Odd};
-use super::{Code, Findings, Fix, Severity};
+use super::findings::{Findings, Fix, Severity};
 
 fn odd(character: char) -> Option<&'static Odd> {
     let at = CHARACTERS.binary_search_by_key(&character, |odd| odd.character).ok()?;
     CHARACTERS.get(at)
 }
 
+/// Maximum characters in a quoted text; the rest is left out.
+pub(super) const MAX_QUOTED: usize = 80;
+
+/// Quotes text from the file in a form that is safe in a message. Invisible characters and look-alikes are
+/// named.
+pub(super) fn quote(text: &[u8]) -> String {
+    let start = &text[..text.len().min(MAX_QUOTED * 4)];
+    let characters: Vec<char> = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect();
+    let mut quoted = String::new();
+    for (at, &character) in characters.iter().enumerate().take(MAX_QUOTED) {
+        match shown(&characters, at) {
+            Some(name) => quoted.push_str(&format!("<{name}>")),
+            None if character.is_control() => quoted.extend(character.escape_default()),
+            None => quoted.push(character),
+        }
+    }
+    if characters.len() > MAX_QUOTED {
+        quoted.push_str("...");
+    }
+    quoted
+}
+
 /// Returns the code point and name of the character at `at` if it cannot be shown as it is.
-pub(super) fn shown(text: &[char], at: usize) -> Option<String> {
+fn shown(text: &[char], at: usize) -> Option<String> {
     let &character = text.get(at)?;
     match odd(character) {
         Some(odd) if odd.kind != Kind::Letter || is_in_latin_word(text, at) => Some(code_point(character)),

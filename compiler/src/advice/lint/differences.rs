@@ -9,7 +9,9 @@ use reptile_engine::set::{Agent, Policy, Set};
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
-use super::{Code, Findings, Severity, quote};
+use super::characters::quote;
+use super::codes::Code;
+use super::findings::{Findings, Severity};
 use crate::automaton::Strategy;
 use crate::body::{RawRule, Robots};
 use crate::dialect::crawlers::{Resolved, of_name};

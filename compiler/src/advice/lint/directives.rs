@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use reptile_engine::url::split;
 
-use super::characters::{Plain, odd_characters};
+use super::characters::{Plain, odd_characters, quote};
+use super::codes::Code;
 use super::data::words::{PRIVATE_ENDINGS, PRIVATE_HOSTS, STAGING_LABELS};
+use super::findings::{Findings, Fix, Severity};
 use super::keys::REMOVE_HOST;
 use super::values::{placeholder, unrendered};
-use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::directives::{crawl_delay, host, is_sitemap};
 use crate::limits::MAX_DIRECTIVES;
 

@@ -2,7 +2,8 @@
 
 use bumpalo::Bump;
 
-use super::{Code, Findings, Severity};
+use super::codes::Code;
+use super::findings::{Findings, Severity};
 use crate::body::{BodyFormat, parse};
 use crate::dialect::Dialect;
 

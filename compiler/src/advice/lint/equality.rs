@@ -14,8 +14,8 @@ use reptile_engine::format::FormatError;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::set::{Policy, Set};
 
+use super::characters::quote;
 use super::differences::{ORIGIN, compiled_from};
-use super::quote;
 use crate::body::{Diagnostics, Group, Robots, parse};
 use crate::dialect::Dialect;
 use crate::reason::{Access, Reasoner, Witness};

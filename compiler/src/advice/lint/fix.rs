@@ -9,63 +9,15 @@ use std::fmt;
 
 use bumpalo::Bump;
 
+use super::characters::quote;
+use super::codes::Code;
 use super::equality::{self, Effect, Steps, Stop, Version};
+use super::findings::{Finding, Fix, Severity};
 use super::starts::{DoubtfulGroup, doubtful_groups};
-use super::{Code, Finding, LintOptions, MAX_FINDINGS_PER_CODE, Severity, lint_with, quote};
+use super::{LintOptions, MAX_FINDINGS_PER_CODE, lint_with};
 use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::{self, Dialect};
 use crate::limits::{MAX_PROOF_STEPS, MAX_PROVED_FILE_BYTES};
-
-/// The remedy for a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fix {
-    /// Advice in words.
-    Words(String),
-    /// A replacement for the line except its comment: one or more lines.
-    Replace {
-        /// The lines, without a final line end.
-        text: String,
-        /// Whether the dialect already reads the line in this way. Other dialects may not.
-        keeps_verdicts: bool,
-    },
-    /// Removal of the line. No verdict changes under the dialect, but one may change under another.
-    Remove,
-}
-
-/// Maximum length of a value in a fix, in bytes.
-const MAX_VALUE_BYTES: usize = 80;
-
-impl Fix {
-    /// Returns a line with a key and a value, or `None` if the value is long or has bytes that cannot be shown
-    /// verbatim.
-    pub(super) fn replace(key: &str, value: &[u8], keeps_verdicts: bool) -> Option<Fix> {
-        let is_shown = value.len() <= MAX_VALUE_BYTES && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        let value = std::str::from_utf8(value).ok().filter(|_| is_shown)?;
-        Some(Fix::Replace { text: format!("{key}: {value}").trim_end().into(), keeps_verdicts })
-    }
-}
-
-impl fmt::Display for Fix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fix::Words(text) => f.write_str(text),
-            Fix::Replace { text, .. } => f.write_str(&text.replace('\n', " | ")),
-            Fix::Remove => f.write_str("remove it"),
-        }
-    }
-}
-
-impl From<&str> for Fix {
-    fn from(words: &str) -> Fix {
-        Fix::Words(words.into())
-    }
-}
-
-impl From<String> for Fix {
-    fn from(words: String) -> Fix {
-        Fix::Words(words)
-    }
-}
 
 /// Options for [`fix_with`].
 #[derive(Clone, Debug)]
@@ -614,6 +566,7 @@ impl Made {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advice::lint::findings::MAX_VALUE_BYTES;
     use crate::dialect::GOOGLE_LIB;
 
     #[test]

@@ -6,11 +6,45 @@ use std::ops::Range;
 
 use reptile_engine::verdict::RuleKind;
 
-use super::{Code, Findings, GroupLines, Severity, quote};
+use super::characters::quote;
+use super::codes::Code;
+use super::findings::{Findings, Severity};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::crawlers;
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
 use crate::rules::groups::{Named, named};
+
+/// The lines that matter to groups.
+#[derive(Default)]
+pub(super) struct GroupLines<'b> {
+    pub(super) agents: Vec<u32>,
+    /// Lines whose key is neither a user-agent nor a rule: the first after each user-agent line.
+    pub(super) others: Vec<(u32, &'b [u8])>,
+    /// Blank lines: the first after each user-agent line.
+    pub(super) blanks: Vec<u32>,
+}
+
+impl<'b> GroupLines<'b> {
+    /// Records a line with another key, if it is the first after a user-agent line.
+    pub(super) fn other(&mut self, line: u32, key: &'b [u8]) {
+        if self.agents.last() > self.others.last().map(|(line, _)| line) {
+            self.others.push((line, key));
+        }
+    }
+
+    /// Returns the first line with another key after a user-agent line, if it is before a line.
+    pub(super) fn other_between(&self, agent: u32, end: u32) -> Option<&(u32, &'b [u8])> {
+        let at = self.others.partition_point(|&(line, _)| line <= agent);
+        self.others.get(at).filter(|&&(line, _)| line < end)
+    }
+
+    /// Records a blank line, if it is the first after a user-agent line.
+    pub(super) fn blank(&mut self, line: u32) {
+        if self.agents.last() > self.blanks.last() {
+            self.blanks.push(line);
+        }
+    }
+}
 
 /// Returns whether a rule disallows the whole site.
 pub(super) fn closes_all(rule: &RawRule<'_>) -> bool {

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use reptile_engine::verdict::RuleKind;
 
+use super::characters::quote;
+use super::codes::Code;
 use super::data::words::HOME_QUERIES;
-use super::{Code, Findings, Severity, quote};
+use super::findings::{Findings, Severity};
 use crate::body::{Group, RawRule};
 use crate::dialect::Dialect;
 

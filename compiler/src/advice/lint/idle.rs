@@ -10,7 +10,8 @@ use memchr::memchr;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
-use super::{Code, Findings, Fix, Severity};
+use super::codes::Code;
+use super::findings::{Findings, Fix, Severity};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, GroupChoice, Order};
 use crate::rules::groups::{Named, named};

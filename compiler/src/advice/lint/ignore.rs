@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use memchr::{memchr, memmem};
 
-use super::{Code, Findings, Severity, quote};
+use super::codes::Code;
 use crate::body::Lines;
 use crate::dialect::Dialect;
 
@@ -25,8 +25,8 @@ pub(super) struct Ignored {
 const MARK: &[u8] = b"lint-ignore";
 
 impl Ignored {
-    /// Reads the comments of a file. Reports unknown codes.
-    pub(super) fn read(body: &[u8], dialect: &Dialect, found: &mut Findings) -> Ignored {
+    /// Reads the comments of a file. Calls `on_unknown` with the line and the name of each unknown code.
+    pub(super) fn read(body: &[u8], dialect: &Dialect, mut on_unknown: impl FnMut(u32, &[u8])) -> Ignored {
         let mut ignored = Ignored::default();
         // Hardly any file has such a comment.
         if memmem::find(body, MARK).is_none() {
@@ -40,7 +40,7 @@ impl Ignored {
                 None => (false, rest),
             };
             let Some(names) = rest.trim_ascii_start().strip_prefix(b":") else { continue };
-            let codes = codes_of(number, names, found);
+            let codes = codes_of(names, |name| on_unknown(number, name));
             if is_file {
                 ignored.in_file |= codes;
             } else {
@@ -65,14 +65,13 @@ impl Ignored {
     }
 }
 
-fn codes_of(number: u32, names: &[u8], found: &mut Findings) -> Codes {
+/// Returns the codes with the given names. Calls `on_unknown` with each name that no code has.
+fn codes_of(names: &[u8], mut on_unknown: impl FnMut(&[u8])) -> Codes {
     let names = names.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|name| !name.is_empty());
     names.fold(0, |codes, name| match std::str::from_utf8(name).ok().and_then(|name| Code::from_str(name).ok()) {
         Some(code) => codes | 1 << code as u32,
         None => {
-            found.add(number, Code::UnknownIgnore, Severity::Warning, || {
-                (format!("there is no finding called \"{}\"", quote(name)).into(), None)
-            });
+            on_unknown(name);
             codes
         }
     })

@@ -10,10 +10,12 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::verdict::RuleKind;
 
+use super::characters::quote;
+use super::codes::Code;
+use super::findings::{Findings, Severity};
 use super::groups::closes_all;
 use super::proofs::obeys_instead;
 use super::uses::{SAME_USES, UsageLines};
-use super::{Code, Findings, Severity, quote};
 use crate::body::directives::content_usage;
 use crate::body::{RawDirective, Robots};
 use crate::dialect::Dialect;

@@ -1,11 +1,12 @@
 //! Findings about keys: known keys that decide nothing, misspelled keys, and unknown keys.
 
-use super::characters::{Plain, odd_characters, without_quotes};
+use super::characters::{Plain, odd_characters, quote, without_quotes};
+use super::codes::Code;
 use super::data::words::{COMMENT_MARKS, KEY_MARKS};
+use super::findings::{Findings, Fix, Severity};
 use super::key_names::{DECIDING_KEYS, KEYS, UNUSED_KEYS, USAGE_KEYS, nearest};
 use super::repairs::{are_labels, is_misspelling, is_value_of};
 use super::values::unrendered;
-use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
 use crate::dialect::{ALL, CrawlDelays, Dialect, OPERATORS};
 

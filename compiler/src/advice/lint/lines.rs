@@ -7,15 +7,17 @@ use reptile_engine::url::{path_of, split};
 use reptile_engine::verdict::RuleKind;
 
 use super::agents::agent;
-use super::characters::{Plain, odd_characters, windows_1252, without_quotes};
+use super::characters::{MAX_QUOTED, Plain, odd_characters, quote, windows_1252, without_quotes};
+use super::codes::Code;
 use super::data::words::Meaning;
 use super::directives::Directives;
+use super::findings::{Findings, Fix, Severity};
+use super::groups::GroupLines;
 use super::keys::{WrittenLine, key_of_line, lacks_colon};
 use super::repairs::{can_be_escaped, lacks_only_slash};
 use super::values::{
     alternatives, comment_in, further_directives, parameter, paths_of_list, placeholder, unrendered, written_break,
 };
-use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Lines, Robots, line_of};
 use crate::capture::{NotText, Profile};
 use crate::dialect::{self, Dialect, Order};

@@ -9,9 +9,11 @@ use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
+use super::characters::quote;
+use super::codes::Code;
 use super::data::words::PRIVATE_FOLDERS;
-use super::groups::{MAX_NAMES_SHOWN, closes_all, last_of_collapsed};
-use super::{Code, Findings, Fix, GroupLines, Severity, quote};
+use super::findings::{Findings, Fix, Severity};
+use super::groups::{GroupLines, MAX_NAMES_SHOWN, closes_all, last_of_collapsed};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, Order, crawlers};
 use crate::limits::MAX_PROVED_FILE_BYTES;

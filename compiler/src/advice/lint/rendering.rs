@@ -7,9 +7,11 @@ use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::set::{Agent, Policy, Set};
 use reptile_engine::verdict::{RuleKind, Verdict};
 
+use super::characters::quote;
+use super::codes::Code;
 use super::data::assets::{ASSETS, Assets, RENDERERS};
 use super::differences::{MAX_COMPARED_BYTES, ORIGIN};
-use super::{Code, Findings, Fix, Severity, quote};
+use super::findings::{Findings, Fix, Severity};
 use crate::automaton::Strategy;
 use crate::body::{RawRule, Robots};
 use crate::dialect::Dialect;

@@ -11,7 +11,9 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Preference, RuleKind};
 
-use super::{Code, Findings, Fix, Severity, quote};
+use super::characters::quote;
+use super::codes::Code;
+use super::findings::{Findings, Fix, Severity};
 use crate::body::directives::{DirectiveReader, UsageOverLimit, content_usage, kind_of};
 use crate::body::{RawDirective, RawRule, Robots};
 use crate::dialect::{Dialect, Order};
