@@ -253,6 +253,18 @@ mod tests {
         assert!(Vocabulary::named("any").unwrap().uses([""], Sources::USAGE).is_err());
     }
 
+    /// The linter knows the same tokens.
+    #[test]
+    #[cfg(feature = "compile")]
+    fn the_default_vocabulary_has_the_known_tokens() {
+        for (token, label) in reptile_compiler::usage::tokens::TOKENS {
+            let uses = Vocabulary::default().uses([label], Sources::TOKENS).unwrap();
+            assert_eq!(uses.query.categories()[0].tokens, [token.as_bytes().into()]);
+        }
+        let error = Vocabulary::default().uses(["search"], Sources::TOKENS).unwrap_err();
+        assert!(error.to_string().starts_with("the vocabulary aipref-08 has no use \"search\""), "{error}");
+    }
+
     #[test]
     fn mistakes_are_reported_with_their_line() {
         for (text, expected) in [

@@ -8,6 +8,7 @@ use super::codes::Code;
 use super::data::words::{Meaning, PLACEHOLDERS, is_connective};
 use super::findings::{Findings, Fix, Severity};
 use super::repairs::is_version;
+use super::tokens::is_of_use;
 use super::values::unrendered;
 use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, nearly_counted};
@@ -25,6 +26,7 @@ pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Fi
             (format!("\"{}\" is read as \"*\": the group is for every crawler", quote(value)).into(), None)
         }),
         Named::Everyone => {}
+        Named::Token(token) if is_of_use(number, token, found) => {}
         _ if is_brand(number, value, found) || is_template(number, value, found) => {}
         Named::Token(token) if is_header(value) => header(number, value, token, found),
         Named::Token(token) => match tokens_of_list(value, found) {

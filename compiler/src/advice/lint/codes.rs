@@ -191,6 +191,8 @@ codes! {
     UsagePath = "usage-path",
     /// A `Content-Usage` whose statement cannot be read, or is empty.
     UsageStatement = "usage-statement",
+    /// A product token that looks like one for a use of pages, and is none.
+    UsageToken = "usage-token",
     /// Text in UTF-16.
     Utf16 = "utf-16",
     /// A count of further findings with the same code that are not listed.

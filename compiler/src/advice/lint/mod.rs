@@ -29,6 +29,7 @@ mod proofs;
 mod rendering;
 mod repairs;
 mod starts;
+mod tokens;
 mod uses;
 mod values;
 
@@ -178,6 +179,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     found.keep_first_fixes(&places.agents);
     repeated_agents(&robots, &by_group, usage_lines.managed(), dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
+    tokens::contradictions(body, (&usage_lines, UNUSUAL_PATH), &robots, &by_group, dialect, &mut found);
     not_inherited(&usage_lines, &robots, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
