@@ -14,6 +14,7 @@ mod classify_arrow;
 mod classify_columns;
 mod classify_guesses;
 mod classify_kept;
+mod classify_kept_text;
 mod classify_logs;
 mod classify_many;
 mod classify_output;
