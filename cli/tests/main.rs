@@ -30,6 +30,7 @@ mod fault_matrix;
 mod faults;
 mod fields;
 mod filter;
+mod first_lines;
 mod input_kinds;
 mod inputs;
 mod inputs_bounds;
