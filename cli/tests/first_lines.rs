@@ -37,14 +37,12 @@ const JSON: [(&str, &str); 2] = [
 #[test]
 fn a_file_with_a_directive_is_one_robots_txt() {
     let folder = Folder::new();
-    folder.write("urls", "/private\n/open\n");
-    folder.write("cases.tsv", "bot\t/private\tDISALLOW\nbot\t/open\tALLOW\n");
     let mut ran = 0;
     for (name, start) in STARTS.into_iter().chain(JSON) {
         folder.write("file", [start, RULES].concat());
-        let run = folder.run(&["test", "file", "--agent", "bot", "--brief", "/private", "/open"]);
-        assert_eq!(run.code, Some(1), "{name}: {run:#?}");
-        assert!(run.text().contains("disallow") && run.text().contains("allow"), "{name}: {run:#?}");
+        let run = folder.run(&["test", "file", "--agent", "bot", "--brief", "/private", "/open"]).says(0, &[]);
+        let verdicts: Vec<String> = run.text().lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+        assert_eq!(verdicts, ["disallow", "allow"], "{name}: {run:#?}");
         let run = folder.run(&["lint", "file"]);
         assert!(matches!(run.code, Some(0 | 1)), "{name}: {run:#?}");
         folder.run(&["compile", "--host", "a.example", "file", "--force", "-o", "set"]).says(0, &[]);
@@ -73,19 +71,20 @@ fn a_file_without_a_directive_of_its_own_is_refused() {
         ("a table of captures", format!("url,status,body\n{row}")),
         ("escaped quotes", format!("url,status,body\n{escaped}")),
     ];
-    let starts = STARTS.into_iter().skip(1).map(|(name, start)| (name, start.repeat(2)));
+    // Lines such as `sep=;` are no sign of a table without a column of URLs.
+    let starts = STARTS.into_iter().chain(JSON).filter(|(name, _)| !matches!(*name, "nothing" | "CSV after sep="));
+    let starts = starts.map(|(name, start)| (name, start.repeat(2)));
     let mut refused = 0;
     for (name, text) in starts.chain(tables) {
         folder.write("file", text);
         for args in
             [&["test", "file", "--agent", "bot", "/x"][..], &["compile", "--host", "a.example", "file", "-o", "set"]]
         {
-            // A set of these lines allows everything.
-            let is_directives = matches!(name, "CSV after sep=" | "a crawl.log") && args[0] == "compile";
             let run = folder.run(args);
-            assert!(run.code == Some(2) || is_directives || name.starts_with("fields"), "{name}: {args:?} {run:#?}");
-            refused += u32::from(run.code == Some(2));
+            assert_eq!(run.code, Some(2), "{name}: {run:#?}");
+            assert!(!folder.path("set").exists(), "{name}");
+            refused += 1;
         }
     }
-    assert!(refused >= 28, "{refused}");
+    assert_eq!(refused, 18 * 2);
 }

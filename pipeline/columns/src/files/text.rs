@@ -115,7 +115,7 @@ impl KeptText {
         Err(Error::new(ErrorKind::Column, format!("{format}: {shown}{more}: {message}")))
     }
 
-    /// Returns rows, each of which ends with LF, with the next kept columns before them.
+    /// Returns rows, which end with LF, after their kept columns.
     ///
     /// # Errors
     /// Returns an error if there are fewer kept rows, or if no text expresses a value.
