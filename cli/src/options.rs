@@ -190,7 +190,7 @@ pub struct PurposeOptions {
     /// Decide for a fetch and this use: allow only if both are allowed; `classify` adds a column with that verdict
     ///
     /// The verdict for a use that is unknown has no default: --treat unknown-usage=allow, =disallow or =unknown.
-    #[arg(long, value_name = "USE", requires = "treat")]
+    #[arg(long, value_name = "USE")]
     purpose: Option<String>,
     /// The verdict for unknown, invalid or unknown-usage, such as unknown=allow,invalid=disallow
     ///
@@ -249,7 +249,8 @@ impl PurposeOptions {
             (Some(purpose), Some(Verdict::Disallow)) => Ok(Some((purpose.trim(), UnknownUsage::Disallow))),
             (Some(purpose), Some(_)) => Ok(Some((purpose.trim(), UnknownUsage::Unknown))),
             (Some(_), None) => Err(Failure::new(
-                "--purpose: requires --treat unknown-usage=VERDICT, allow, disallow or unknown, for a use that is unknown",
+                "--purpose: requires --treat unknown-usage=VERDICT, the verdict for a use without a statement: allow, disallow or \
+                 unknown",
             )),
             (None, Some(_)) => Err(Failure::new("--treat unknown-usage: requires --purpose")),
             (None, None) => Ok(None),

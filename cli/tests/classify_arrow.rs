@@ -339,9 +339,15 @@ fn other_columns_are_kept_unchanged() {
     folder.write("text.txt", "http://a.example/\n");
     let cases: &[(&[&str], &str)] = &[
         (&["wide.arrow", "--keep-columns", "id,x", "-o", "x.arrow"], "--keep-columns: \"x\": there is no such column"),
-        (&["wide.arrow", "--keep-columns", "id"], "--keep-columns: expected Parquet or Arrow output"),
+        (
+            &["wide.arrow", "--keep-columns", "id", "--format", "jsonl"],
+            "--keep-columns: expected output in Parquet, Arrow, CSV or TSV",
+        ),
         (&["wide.arrow", "--keep-columns", "url", "--columns", "url", "--format", "arrow"], "\"url\""),
-        (&["text.txt", "--keep-columns", "id", "--format", "arrow"], "is text, expected Parquet or Arrow"),
+        (
+            &["text.txt", "--keep-columns", "id", "--format", "arrow"],
+            "is text, and --keep-columns needs a table in Parquet or Arrow",
+        ),
         (&["-", "--only", "allow"], "--only: is Arrow IPC from a pipe; also give --input-format arrow"),
         (&["wide.arrow", "--only", "allow", "-o", "x.csv"], "--only keeps the format of URLS, arrow; rename it"),
     ];

@@ -214,7 +214,7 @@ fn options_that_do_not_fit_are_errors() {
         ),
         (&["--keep-columns", "at,at", "-o", "o.parquet"], "the column \"at\" occurs twice"),
         (&["--keep-columns", "at", "--add-columns", "-o", "o.parquet"], "cannot be used with"),
-        (&["--keep-columns", "at", "-o", "o.csv"], "--keep-columns: expected Parquet or Arrow output"),
+        (&["--keep-columns", "at", "-o", "o.jsonl"], "--keep-columns: expected output in Parquet, Arrow, CSV or TSV"),
         (
             &["--add-columns", "-o", "o.csv"],
             "o.csv: its extension means csv, but --add-columns keeps the format of URLS",
@@ -224,7 +224,7 @@ fn options_that_do_not_fit_are_errors() {
         classify(&folder, options).says(2, &[says]);
     }
     let text = ["classify", "set", "list.txt", "--agent", "bot-a", "--keep-columns", "all", "-o", "o.parquet"];
-    folder.run(&text).says(2, &["list.txt: --keep-columns: is text, expected Parquet or Arrow"]);
+    folder.run(&text).says(2, &["list.txt: is text, and --keep-columns needs a table in Parquet or Arrow"]);
     assert!(!folder.names().iter().any(|name| name.starts_with("o.")));
 }
 

@@ -172,7 +172,7 @@ fn unknown_and_ambiguous_columns_end_the_command() {
         ("a", &["--url", "0"], "a,b\n", "--url 0: the first row has the columns 1 to 2"),
         ("a", &["--url", "1", "--input-format", "list"], "a\n", "--url: a list of URLs has no columns"),
         ("a", &["--url", "a..b"], "{}\n", "--url a..b: expected names with dots between them"),
-        ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
+        ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected an object on each line (JSON Lines)"),
         ("a", &["--input-format", "xml"], "", "neither a known format (list, tsv, csv, jsonl, "),
     ];
     for (name, options, text, says) in cases {

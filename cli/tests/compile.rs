@@ -208,7 +208,7 @@ fn unreadable_files_are_errors_or_skipped() {
 fn a_single_file_needs_a_host() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
-    folder.run(&["compile", "-o", "set", "robots.txt"]).says(2, &["robots.txt: is a single file", "--host"]);
+    folder.run(&["compile", "-o", "set", "robots.txt"]).says(2, &["robots.txt: is a single robots.txt", "--host"]);
     folder.run(&["compile", "-o", "set", "robots.txt", "--host", "a b"]).says(2, &["--host a b: no valid host"]);
     assert_eq!(folder.names(), ["robots.txt"]);
     folder.run(&["compile", "-o", "set", "robots.txt", "--host", "One.example:82"]).says(0, &[]);

@@ -270,7 +270,7 @@ fn mistakes_are_errors() {
         (&["none"][..], &["none: expected all, aipref, robots, or a file that can be read"][..]),
         (&["all", "--usage", "training"], &["--usage: the vocabulary all has no use \"training\""]),
         (&["all", "--usage", "search,search"], &["--usage search: is given twice"]),
-        (&["all", "--purpose", "train-ai"], &["--treat <WHAT=VERDICT>"]),
+        (&["all", "--purpose", "train-ai"], &["--purpose: requires --treat unknown-usage=VERDICT"]),
         (
             &["all", "--usage-from", "content-signal", "--usage", "search"],
             &["--usage-from: requires Content-Usage columns"],

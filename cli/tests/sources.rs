@@ -327,8 +327,12 @@ fn unsuitable_sources_are_refused() {
         ("nginx.json", "--host a.example --at {time}", "--at time: this access log has no time"),
         ("x.json", "--input-format json-log", "the first object has the fields http.target, vhost; name them with"),
         ("nginx.json", "--input-format json-log --url request_uri", "--url: an access log's URLs are those"),
-        ("old.cdx", "", "old.cdx: this CDX legend has no column a, the original URL; it has N b"),
-        ("old.cdx", "--url b --at {g}", "--at g: there is no such column; the CDX legend has N b"),
+        (
+            "old.cdx",
+            "",
+            "old.cdx: its CDX legend has no column a, the original URL, but N, b; --url names another column",
+        ),
+        ("old.cdx", "--url b --at {g}", "--at g: there is no such column; the CDX legend has N, b"),
         (
             "bare.cdx",
             "",

@@ -148,7 +148,7 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
         (&["--usage", "verdict", "--vocabulary", "any"], "--usage verdict: is given twice, or is the name of a column"),
         (&["--usage-from", "content-signal"], "--usage-from: requires --usage or --purpose"),
         (&["--vocabulary", "any"], "--vocabulary: requires --usage or --purpose"),
-        (&["--purpose", "search"], "--treat <WHAT=VERDICT>"),
+        (&["--purpose", "search"], "--purpose: requires --treat unknown-usage=VERDICT"),
         (&["--purpose", "search", "--treat", "unknown=allow"], "--purpose: requires --treat unknown-usage=VERDICT"),
         (&["--treat", "unknown-usage=allow"], "--treat unknown-usage: requires --purpose"),
         (&["--treat", "unknown=allow,unknown=disallow"], "--treat: gives two verdicts for the same thing"),

@@ -89,8 +89,9 @@ fn a_zstd_dictionary_is_at_the_start_or_the_file_is_refused() {
         dictionary[at] ^= 0xff;
         dictionary
     };
-    let missing = Err("a frame needs a dictionary that is not in the file's first frame; decompress the file with \
-                       `zstd -d -D DICTIONARY`");
+    let missing =
+        Err("a frame needs a dictionary, and the file's first frame has none or another one; decompress the \
+                       file with `zstd -d -D DICTIONARY`");
     let ends = Err("its zstd data cannot be decompressed: it ends after ");
     let whole = first(DICTIONARY);
     let len = frame(0x5d, DICTIONARY).len();

@@ -100,5 +100,6 @@ fuzz_target!(|data: &[u8]| {
     if options & 128 != 0 {
         let path = files::written(data);
         memory::within(limit, || archives::captures(path, false));
+        memory::within(limit, || archives::indexed(path));
     }
 });

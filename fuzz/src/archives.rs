@@ -1,6 +1,6 @@
 //! Reads archives: the captures in them, and the pages in them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use reptile::rights::Profile;
@@ -8,9 +8,12 @@ use reptile::{Dialect, Robots};
 use reptile_columns::{AnswerFormat, RightsTable, RowFormat, AnswerRows};
 use reptile_records::open::Input;
 use reptile_records::pages::{CrawlerNames, NextPage, Pages};
+use reptile_records::place::Place;
 use reptile_records::spill::Scratch;
 use reptile_records::warc::InputPlace;
 use reptile_records::{Item, ReadOptions, Reading};
+
+use crate::files;
 
 /// The items that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +28,32 @@ pub struct Read {
 /// if the input is not captures, or cannot be read to its end.
 #[must_use]
 pub fn captures(path: &Path, searches: bool) -> Option<Read> {
-    let options = ReadOptions { resync: searches, ..ReadOptions::default() };
-    let reading = Reading::new(&options, Scratch::default());
+    read(path, &ReadOptions { resync: searches, ..ReadOptions::default() })
+}
+
+/// Reads all captures that an index of WARC records lists in the file `w`. Returns `None` if the input is not such an
+/// index, or cannot be read to its end.
+#[must_use]
+pub fn indexed(path: &Path) -> Option<Read> {
+    read(path, &ReadOptions { warc_root: Some(Place::from(&**ROOT)), ..ReadOptions::default() })
+}
+
+/// A folder with a WARC file `w` of one record.
+static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+    let block = "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /a\n";
+    let record = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: \
+         http://a.example/robots.txt\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    );
+    let folder = files::written(b"").with_extension("root");
+    std::fs::create_dir_all(&folder).expect("a folder for the WARC file");
+    std::fs::write(folder.join("w"), record).expect("a writable folder");
+    folder
+});
+
+fn read(path: &Path, options: &ReadOptions) -> Option<Read> {
+    let reading = Reading::new(options, Scratch::default());
     let mut read = Read::default();
     let mut add = |item: Item| {
         item.read(&mut |item| {

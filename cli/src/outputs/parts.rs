@@ -25,7 +25,7 @@ pub enum RowSink {
 impl RowSink {
     /// Creates a destination for parts of at most `rows` rows. `first` is the open first part.
     pub fn parts(first: Sink, rows: u64, next: NextPart) -> RowSink {
-        let (header, full) = (None, Vec::new());
+        let (header, full) = (Vec::new(), Vec::new());
         RowSink::Parts(Box::new(OutputParts {
             current: first,
             header,
@@ -38,7 +38,21 @@ impl RowSink {
         }))
     }
 
-    /// Writes whole rows, or parts of an overlong one. The first text is the header, which may be empty.
+    /// Writes the header, which may be empty, at the start of each output. Called once, before any row.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn write_header(&mut self, header: &[u8]) -> Result<()> {
+        match self {
+            RowSink::One(sink) => sink.write_header(header),
+            RowSink::Parts(parts) => {
+                parts.header = header.to_vec();
+                parts.current.write_header(header)
+            }
+        }
+    }
+
+    /// Writes whole rows, or parts of an overlong one.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if there are more than [`MAX_LIST_PARTS`] parts.
@@ -74,8 +88,8 @@ impl RowSink {
 /// Parts being written.
 pub struct OutputParts {
     current: Sink,
-    /// The header of each part, once it is known.
-    header: Option<Vec<u8>>,
+    /// The header of each part.
+    header: Vec<u8>,
     /// The current part's number.
     number: u32,
     /// Maximum number of rows in a part.
@@ -92,10 +106,6 @@ pub struct OutputParts {
 impl OutputParts {
     fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match rows {
-            AnswerRows::Text(text) if self.header.is_none() => {
-                self.header = Some(text.as_bytes().to_vec());
-                self.current.write(rows)
-            }
             AnswerRows::Text(text) => self.write_text(text.as_bytes()),
             AnswerRows::Columns(columns) => self.write_columns(columns),
             AnswerRows::Selected(rows) => self.write_selected(rows),
@@ -166,10 +176,7 @@ impl OutputParts {
         full.end_part()?;
         self.full.push(full);
         self.left = self.rows;
-        match &self.header {
-            Some(header) if !header.is_empty() => self.current.write(&AnswerRows::of_text(header)),
-            _ => Ok(()),
-        }
+        self.current.write_header(&self.header)
     }
 }
 

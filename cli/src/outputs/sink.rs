@@ -1,8 +1,8 @@
-//! Destinations for rows: plain text, or columns in Parquet or Arrow IPC.
+//! Destinations for rows: text, with or without kept columns, or columns in Parquet or Arrow IPC.
 
 use std::io::{self, Write};
 
-use reptile_columns::{AnswerFormat, AnswerRows, ColumnFormat, ColumnType, ColumnWriter, Error};
+use reptile_columns::{AnswerFormat, AnswerRows, ColumnFormat, ColumnType, ColumnWriter, Error, KeptText};
 use reptile_records::batches::kept::KeptRows;
 
 use super::file::Output;
@@ -12,12 +12,14 @@ use crate::error::{Failure, Result};
 pub enum Sink {
     /// Text rows, written unchanged.
     Text(Box<Output>),
+    /// Text rows after kept columns of the input.
+    Kept(Box<(Output, KeptText)>),
     /// Columns in Parquet or Arrow IPC.
     Columns(Box<ColumnWriter<Output>>),
 }
 
 impl Sink {
-    /// Creates a destination for a format: text, or one with these columns, after those that are kept from the input.
+    /// Creates a destination for a format: text, or one with these columns. Those that are kept from the input precede.
     ///
     /// # Errors
     /// Returns an error if columns would go to a terminal.
@@ -29,7 +31,10 @@ impl Sink {
     ) -> Result<Sink> {
         let column_format = match format {
             AnswerFormat::Tsv | AnswerFormat::Csv | AnswerFormat::Delimited(_) | AnswerFormat::Jsonl => {
-                return Ok(Sink::Text(Box::new(output)));
+                let Some(kept) = kept else { return Ok(Sink::Text(Box::new(output))) };
+                // CSV has every character of a kept text.
+                output.pass_bytes_on();
+                return Ok(Sink::Kept(Box::new((output, KeptText::new(format, kept)))));
             }
             AnswerFormat::Parquet => ColumnFormat::Parquet,
             AnswerFormat::Arrow => ColumnFormat::Arrow,
@@ -47,15 +52,28 @@ impl Sink {
         })))
     }
 
+    /// Writes a header before the first row, unless it is empty. Columns have no header line.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn write_header(&mut self, header: &[u8]) -> Result<()> {
+        match self {
+            Sink::Kept(kept) => write_text(&mut kept.0, header),
+            _ => self.write(&AnswerRows::of_text(header)),
+        }
+    }
+
     /// Writes whole rows.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn write(&mut self, rows: &AnswerRows) -> Result<()> {
         match (self, rows) {
-            (Sink::Text(output), AnswerRows::Text(text)) => {
-                let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-                written.map_err(|error| output.failure(&error))
+            (Sink::Text(output), AnswerRows::Text(text)) => write_text(output, text.as_bytes()),
+            (Sink::Kept(kept), AnswerRows::Text(text)) => {
+                let (output, columns) = &mut **kept;
+                let joined = columns.join(text.as_bytes()).map_err(|error| failure(output, error))?;
+                write_text(output, &joined)
             }
             (Sink::Columns(file), AnswerRows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
@@ -84,6 +102,10 @@ impl Sink {
     pub fn end_part(&mut self) -> Result<()> {
         match self {
             Sink::Text(_) => Ok(()),
+            Sink::Kept(kept) => {
+                kept.1.end_part();
+                Ok(())
+            }
             Sink::Columns(file) => file.end_part().map_err(|error| failure(file.output(), error)),
         }
     }
@@ -96,12 +118,19 @@ impl Sink {
     pub fn finish(self) -> Result<Output> {
         match self {
             Sink::Text(output) => Ok(*output),
+            Sink::Kept(kept) => Ok(kept.0),
             Sink::Columns(mut file) => match file.finish() {
                 Ok(()) => Ok(file.into_output()),
                 Err(error) => Err(failure(file.output(), error)),
             },
         }
     }
+}
+
+/// Writes text that readers of the output should see now.
+fn write_text(output: &mut Output, text: &[u8]) -> Result<()> {
+    let written = output.write_all(text).and_then(|()| output.flush());
+    written.map_err(|error| output.failure(&error))
 }
 
 /// Converts an error to a failure that names the output if that cannot be written.

@@ -39,7 +39,7 @@ impl Loaded {
     /// Returns an error if the file or the input cannot be read, if the set's header is invalid, or if compile
     /// options are given with a set file.
     pub fn open(path: &Place, options: &CompileOptions) -> Result<Loaded> {
-        Loaded::of_input(Input::open_no_pipe(path)?, options)
+        Loaded::of_input(Input::open_no_pipe(path)?.prefer_robots()?, options)
     }
 
     /// Opens a path like [`Loaded::open`], but reads a single file that is not a set as a robots.txt, and returns
@@ -48,7 +48,7 @@ impl Loaded {
     /// # Errors
     /// The errors of [`Loaded::open`].
     pub fn open_or_robots(path: &Place, options: &CompileOptions) -> Result<(Loaded, bool)> {
-        let input = Input::open(path)?;
+        let input = Input::open(path)?.prefer_robots()?;
         if options.set.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }

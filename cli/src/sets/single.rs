@@ -26,7 +26,7 @@ pub const OVER_LIMIT: [DiagnosticKind; 2] = [DiagnosticKind::DirectiveTooLong, D
 /// # Errors
 /// Returns an error if the input is unreadable, or is another format without rules.
 pub fn read_one(path: &Place, profile: &Profile) -> Result<Vec<u8>> {
-    Ok(read_input(one(Input::open(path)?, ExpectedInput::Robots, profile)?)?)
+    Ok(read_input(one(Input::open(path)?.prefer_robots()?, ExpectedInput::Robots, profile)?)?)
 }
 
 /// Checks an input like [`read_one`]. Errors about another format name the expected input.

@@ -6,7 +6,8 @@
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
 //! - [`RightsTable`] decides the rights to use pages in crawl archives (feature `tables`).
-//! - [`ColumnWriter`] writes columns to a file, as Parquet or Arrow IPC (feature `files`).
+//! - [`ColumnWriter`] writes columns to a file, as Parquet or Arrow IPC (feature `files`). [`KeptText`] writes columns of
+//!   the input before rows of text (features `files` and `tables`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
 //!
 //! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no
@@ -62,6 +63,8 @@ pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, MAX_USES, VERDICTS
 pub use data::{ColumnData, ColumnType, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
+#[cfg(all(feature = "files", feature = "tables"))]
+pub use files::KeptText;
 #[cfg(feature = "files")]
 pub use files::{BATCH_ROWS, ColumnFormat, ColumnWriter, GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
 pub use kept::{KeptColumns, check_names};

@@ -111,8 +111,8 @@ pub(crate) fn explain(error: io::Error) -> io::Error {
     }
     io::Error::new(
         error.kind(),
-        "a frame needs a dictionary that is not in the file's first frame; decompress the file with `zstd -d -D \
-         DICTIONARY`",
+        "a frame needs a dictionary, and the file's first frame has none or another one; decompress the file with \
+         `zstd -d -D DICTIONARY`",
     )
 }
 

@@ -6,7 +6,8 @@
 //! that look like the next member may be part of the data, and a website may have written them. Reading therefore stops
 //! there, unless the caller searches for the next member ([`Unpack::find_member`]).
 //!
-//! Zero bytes after a member are padding, as for gzip and Python: tapes and block devices are filled with them.
+//! Zero bytes after a member are padding, as for gzip and Python: tapes and block devices are filled with them, up to
+//! [`MAX_PADDING_BYTES`].
 
 pub mod ahead;
 mod member;
@@ -15,8 +16,14 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use ahead::{Ahead, WholeMember};
 use member::MEMBER_START;
+
+use crate::text::grouped;
 pub(crate) use member::cut;
 pub use member::{Member, Unpack};
+
+/// Maximum number of zero bytes after a member. Blocks of tapes and disks are smaller, and reading more would take time
+/// without any content.
+pub(crate) const MAX_PADDING_BYTES: u64 = 64 << 20;
 
 /// A source that counts the bytes read from it.
 pub struct Counted<R> {
@@ -96,6 +103,9 @@ pub fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
 }
 
 /// Skips zero bytes after a member. Returns their number, and whether there are more bytes.
+///
+/// # Errors
+/// Returns an error if the source is unreadable, or if there are more than [`MAX_PADDING_BYTES`].
 pub fn skip_padding(source: &mut impl BufRead) -> io::Result<(u64, bool)> {
     let mut skipped = 0;
     while has_more(source)? {
@@ -104,6 +114,10 @@ pub fn skip_padding(source: &mut impl BufRead) -> io::Result<(u64, bool)> {
         let is_end = zeros < bytes.len();
         source.consume(zeros);
         skipped += zeros as u64;
+        if skipped > MAX_PADDING_BYTES {
+            let limit = grouped(MAX_PADDING_BYTES);
+            return Err(io::Error::other(format!("more than {limit} zero bytes follow it; remove them")));
+        }
         if is_end {
             return Ok((skipped, true));
         }
@@ -295,6 +309,27 @@ pub(crate) mod tests {
             (build(1 << 5, b""), false),
         ] {
             assert_eq!(read(&packed, 3, 100, false).0[0].1, is_whole, "{packed:?}");
+        }
+    }
+
+    #[test]
+    fn padding_is_skipped_up_to_the_limit() {
+        let packed = gzip(b"text");
+        for (end, expected) in [(&b""[..], &b"text"[..]), (&packed, b"texttext")] {
+            for padding in [0, MAX_PADDING_BYTES - 1, MAX_PADDING_BYTES, MAX_PADDING_BYTES + 1] {
+                let padded = packed.chain(io::repeat(0).take(padding)).chain(end);
+                let mut unpacked = Vec::new();
+                let read = Members::new(BufReader::with_capacity(1 << 16, padded)).read_to_end(&mut unpacked);
+                match read {
+                    Ok(_) => assert!(padding <= MAX_PADDING_BYTES && unpacked == expected, "{padding}"),
+                    Err(error) => {
+                        assert!(
+                            padding > MAX_PADDING_BYTES && error.to_string().contains("67,108,864 zero"),
+                            "{error}"
+                        );
+                    }
+                }
+            }
         }
     }
 

@@ -33,6 +33,7 @@ use super::captures::names::TableKind;
 use super::csv_captures::table_of;
 use super::detect::{Content, ExpectedInput, detect, detect_with};
 use super::gzip::Unpack;
+use super::lines::lines;
 use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
 use super::warc::index::names::is_index;
@@ -52,6 +53,8 @@ pub struct Input {
     /// Whether the input is a file that can be reopened and mapped, or a remote object.
     pub is_regular: bool,
     source: Start,
+    /// Whether this is one robots.txt, whatever its first line looks like.
+    is_one: bool,
     /// A second handle of a regular file or an object, for reading it by position.
     ranged: Option<Ranged>,
 }
@@ -73,6 +76,7 @@ impl Input {
             compression: None,
             is_regular: false,
             source: Start::empty(),
+            is_one: false,
             ranged: None,
         };
         let source: Box<dyn Unpack> = match &path {
@@ -116,6 +120,29 @@ impl Input {
         Input::open(path)
     }
 
+    /// Takes text whose first line looks like rows for one robots.txt if it has a directive, because the website may have
+    /// written that line. No row of a log, a list or an index is a directive. In a table, the lines of quoted cells do
+    /// not count: they may be captured bodies.
+    ///
+    /// # Errors
+    /// Returns an error if the input is unreadable.
+    pub fn prefer_robots(mut self) -> Result<Input> {
+        let may_be_rows = match self.content {
+            Content::Text | Content::Json => self.collection().is_some(),
+            content => content == Content::CrawlLog,
+        };
+        if !may_be_rows {
+            return Ok(self);
+        }
+        let limit = MAX_BODY_BYTES as u64;
+        let text = self.source.peek(limit + 1).map_err(|error| Error::io(&self.path, error))?;
+        self.is_one = text.len() as u64 <= limit && has_own_directive(&text, self.table().is_some());
+        if self.is_one {
+            self.content = Content::Text;
+        }
+        Ok(self)
+    }
+
     /// Returns the stored file or object, for reading it by position.
     ///
     /// # Errors
@@ -141,7 +168,7 @@ impl Input {
 
     /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
     pub(crate) fn table(&self) -> Option<(TableKind, Delimiter)> {
-        if self.content != Content::Text {
+        if self.content != Content::Text || self.is_one {
             return None;
         }
         table_of(first_line(&self.source.bytes)).filter(|(kind, _)| *kind != TableKind::Other)
@@ -159,7 +186,9 @@ impl Input {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.rows_in_text() {
             _ if self.is_several() => Some(self.content.describe()),
-            None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
+            None if self.content == Content::Text && !self.is_one && is_url(&self.source.bytes) => {
+                Some("a list of URLs")
+            }
             rows => rows,
         }
     }
@@ -169,7 +198,7 @@ impl Input {
     /// Does not recognize URL lists, because that requires all lines.
     pub fn rows_in_text(&self) -> Option<&'static str> {
         match self.table() {
-            _ if self.content != Content::Text => None,
+            _ if self.content != Content::Text || self.is_one => None,
             _ if is_index(self.start()) => Some("an index of WARC records"),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
@@ -298,7 +327,7 @@ pub(crate) fn classify_hint(path: impl Display) -> String {
 /// # Errors
 /// The errors of [`Input::one`].
 pub fn read_robots(path: impl Into<Place>) -> Result<Vec<u8>> {
-    read_input(Input::open(path)?.one(ExpectedInput::Robots)?.0)
+    read_input(Input::open(path)?.prefer_robots()?.one(ExpectedInput::Robots)?.0)
 }
 
 /// Reads a single body from an input with any content.
@@ -307,6 +336,20 @@ pub fn read_robots(path: impl Into<Place>) -> Result<Vec<u8>> {
 /// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
 pub fn read_input(mut input: Input) -> Result<Vec<u8>> {
     input.read()
+}
+
+/// Returns whether a line is a directive. In a table, it must be outside quotes, except for escaped ones.
+fn has_own_directive(text: &[u8], is_table: bool) -> bool {
+    if !is_table {
+        return has_directive(text);
+    }
+    let mut is_quoted = false;
+    lines(text).any(|line| {
+        let is_own = !is_quoted && has_directive(line);
+        let quotes = memchr::memchr_iter(b'"', line).filter(|&at| !line[..at].ends_with(b"\\"));
+        is_quoted ^= quotes.count() % 2 == 1;
+        is_own
+    })
 }
 
 /// Returns the bytes before the first line end, or no bytes without a line end.

@@ -60,6 +60,7 @@ impl<'o> Reading<'o> {
     /// [`ReadOptions::skip_unreadable`] is not set, or if a file's origin already has another file. Other problems in
     /// single files are [`Item::Bad`].
     pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
+        let input = if self.host.is_some() { input.prefer_robots()? } else { input };
         // A folder may hold one host's captures.
         let may_be_one = matches!(input.content, Content::Folder | Content::Tar);
         if self.host.is_some()
@@ -251,7 +252,7 @@ fn origins_of_host(host: &str, naming: &Naming) -> Result<Vec<Origin>> {
     origins.map_err(|error| Error::run(format!("--host {}: {error}", shown(host.as_bytes()))))
 }
 
-const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
+const SINGLE_FILE: &str = "is a single robots.txt; name its host with --host HOST[:PORT], or give a folder, a tar \
                            archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
 
 /// Does not suggest `--host`, because a set compiled from text without directives allows everything.

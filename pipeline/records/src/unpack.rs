@@ -25,7 +25,7 @@
 //! ```
 
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read};
 
 use bzip2::bufread::MultiBzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -251,7 +251,31 @@ impl Start {
         bytes.truncate(filled);
         Ok(Start { bytes, at: 0, members, rest })
     }
+
+    /// Returns the next bytes, at most `limit`, which are still returned by the next reads.
+    ///
+    /// # Errors
+    /// Returns an error if the source is unreadable. It cannot be read further then.
+    pub fn peek(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        let mut source = std::mem::replace(self, Start::empty());
+        let (start, mut peeked) = (source.bytes.clone(), Vec::new());
+        source.by_ref().take(limit).read_to_end(&mut peeked)?;
+        let later = peeked.get(start.len()..).unwrap_or_default().to_vec();
+        *self = Start { bytes: start, rest: Box::new(Peeked(Cursor::new(later).chain(source))), ..Start::empty() };
+        Ok(peeked)
+    }
 }
+
+/// A source with bytes that were inspected before.
+struct Peeked(Chain<Cursor<Vec<u8>>, Start>);
+
+impl Read for Peeked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Unpack for Peeked {}
 
 impl Read for Start {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

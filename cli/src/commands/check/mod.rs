@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let start = std::time::Instant::now();
     let cases = lists::open_table(args.cases())?;
-    let robots = Input::open(args.robots())?;
+    let robots = Input::open(args.robots())?.prefer_robots()?;
     let one_for_all = !robots.is_collection();
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let profile = Profile::of_dialect(dialect);

@@ -89,7 +89,7 @@ fn read_assertions(list: &Place, dialect: &Dialect) -> Result<Assertions> {
 /// Returns an error if the file cannot be read, is not a single robots.txt, or is a list of assertions instead.
 fn read_robots(args: &Args, list: &Place, dialect: &Dialect) -> Result<Robots> {
     let path = &args.input;
-    let input = Input::open(path)?;
+    let input = Input::open(path)?.prefer_robots()?;
     if input.is_collection() {
         return Err(input.refused(ExpectedInput::Robots).into());
     }

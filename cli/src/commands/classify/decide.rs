@@ -62,12 +62,11 @@ pub fn decide(
     let is_terminal = output.is_terminal();
     let kept = kept::kept_columns(plan, list, &source)?;
     opening.kept = kept.as_ref().map(|kept| kept.rows.clone());
-    let is_kept = kept.is_some();
-    let sink = sink(plan, output, next, settings.named.as_ref(), kept)?;
+    let sink = sink(plan, output, next, settings.named.as_ref(), kept.as_ref())?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.check_host(table.format, &list.urls)?;
-    if !is_kept {
+    if kept.is_none() {
         kept::refuse_unkept(plan, list, table.format)?;
     }
     plan.written.check_escape(plan.escape)?;
@@ -91,10 +90,13 @@ pub fn decide(
     }
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted());
     let decider = decider.in_zone(table.zone_of_times(&plan.zone));
-    let header = plan.written.header(&decider, &table, shows_rows);
+    let mut header = plan.written.header(&decider, &table, shows_rows);
+    if let Some(columns) = kept.as_ref().and_then(KeptTable::text) {
+        header = kept::header(&columns, &list.urls, decider.decider(), header)?;
+    }
     let lineage = |totals: &Totals| lineage::of_list(run, plan, &settings.state, input, totals, &decider);
     let stamp = |totals: &Totals| lineage(totals).stamp();
-    let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, (plan, list), stamp)?;
+    let (totals, complete) = pipeline.decide(table, header, &decider, rejects, (plan, list), stamp)?;
     let lineage = lineage(&totals);
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);
@@ -113,12 +115,12 @@ fn sink(
     output: Output,
     next: Option<NextOutput>,
     named: Option<&Agents>,
-    kept: Option<KeptTable>,
+    kept: Option<&KeptTable>,
 ) -> Result<RowSink> {
     let crawlers = crawlers(named);
     // Without kept columns, the columns do not depend on the input format.
     let (table, format, kept) = match kept {
-        Some(KeptTable { rows, table, format }) => (table, format, Some(rows)),
+        Some(KeptTable { rows, table, format }) => (*table, *format, Some(rows.clone())),
         None => (Format::List, plan.written.format(), None),
     };
     // The rows of one verdict have only the table's own columns.

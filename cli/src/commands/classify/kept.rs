@@ -1,12 +1,12 @@
-//! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, or all of them with `--add-columns` and
-//! `--only`.
+//! The columns of URLS that an output keeps: `--keep-columns`, or all of them with `--add-columns` and `--only`.
 
 use super::args::InputFormat;
 use super::plan::{List, Plan};
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
-use reptile_columns::{AnswerFormat, KeptColumns};
+use reptile_columns::{AnswerFormat, Decider, KeptColumns, KeptText, columns_of};
 use reptile_records::batches::kept::{KeptRows, KeptTypes};
+use reptile_records::place::Place;
 use reptile_records::tables;
 use reptile_records::tables::source::Source;
 
@@ -17,6 +17,24 @@ pub struct KeptTable {
     pub table: tables::Format,
     /// The format of the output.
     pub format: AnswerFormat,
+}
+
+impl KeptTable {
+    /// Returns the columns as text, if the output has rows of text.
+    pub fn text(&self) -> Option<KeptText> {
+        (!self.format.is_columnar()).then(|| KeptText::new(self.format, self.rows.clone()))
+    }
+}
+
+/// Checks columns that are kept as text, and returns the header with their names if there is one.
+///
+/// # Errors
+/// Returns an error if a column has no text, or the name of a written column.
+pub fn header(columns: &KeptText, urls: &Place, decider: &Decider, header: Vec<u8>) -> Result<Vec<u8>> {
+    let written: Vec<String> =
+        columns_of(decider.layout(), decider.crawlers()).into_iter().map(|(name, _)| name).collect();
+    columns.check(&written).map_err(|error| Failure::at(urls, format!("--keep-columns: {error}")))?;
+    if header.is_empty() { Ok(header) } else { columns.header(&header).map_err(Failure::new) }
 }
 
 /// Returns the columns that the output keeps, or `None` if it keeps none or keeps rows of text.
@@ -41,7 +59,8 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
         Source::Arrow(..) | Source::Pipe(..) => (tables::Format::Arrow, AnswerFormat::ArrowStream),
         Source::Text(_) if named.is_none() => return Ok(None),
         Source::Text(_) => {
-            let message = "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text";
+            let message =
+                "is text, and --keep-columns needs a table in Parquet or Arrow; --add-columns keeps rows of text";
             return Err(Failure::at(&list.urls, message));
         }
     };
@@ -49,9 +68,9 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
         true => list.output.as_ref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
         false => written.format(),
     };
-    if !format.is_columnar() {
-        let message = "--keep-columns: expected Parquet or Arrow output, in which kept columns keep their types; name \
-                       an output .parquet, .arrow or .arrows, or give --format";
+    if format == AnswerFormat::Jsonl {
+        let message = "--keep-columns: expected output in Parquet, Arrow, CSV or TSV, not JSON Lines; give --format, or \
+                       name an output .parquet, .arrow, .arrows, .csv or .tsv";
         return Err(Failure::new(message));
     }
     let types = if format == AnswerFormat::Parquet { KeptTypes::Stored } else { KeptTypes::Arrow };

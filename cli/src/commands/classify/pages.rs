@@ -5,7 +5,7 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::rights::Permission;
 use reptile::{Agents, Verdict};
-use reptile_columns::{AnswerRows, Answers, Column, Decider, Layout, PageRights, RightsTable, TableDecider, VERDICTS};
+use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable, TableDecider, VERDICTS};
 use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of};
 use reptile_records::place::Place;
 use reptile_records::tables::Table;
@@ -87,7 +87,7 @@ pub fn decide(
     };
     if !format.is_columnar() {
         let header = if plan.written.has_header() { rows.header() } else { Vec::new() };
-        sink.write(&AnswerRows::of_text(&header))?;
+        sink.write_header(&header)?;
     }
     let progress = if is_terminal { Progress::hidden() } else { Progress::of_bytes(None) };
     let mut counted = PageCounts::new(&of_pages.table);

@@ -66,10 +66,10 @@ struct Writer {
 
 impl Writer {
     /// Starts the thread.
-    fn start(sink: RowSink) -> Result<Writer> {
+    fn start(sink: RowSink, header: Vec<u8>) -> Result<Writer> {
         let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
         let (free_answers, used_answers) = mpsc::channel();
-        let writer = move || write(sink, &answer_receiver, &free_answers);
+        let writer = move || write(sink, &header, &answer_receiver, &free_answers);
         let thread = Builder::new().spawn(writer).map_err(not_started)?;
         Ok(Writer { answers, used_answers, thread })
     }
@@ -129,7 +129,7 @@ impl Pipeline {
     pub fn decide(
         self,
         table: Table,
-        header: &[u8],
+        header: Vec<u8>,
         decider: &TableDecider,
         mut rejects: Rejects,
         (plan, list): (&Plan, &List),
@@ -137,9 +137,7 @@ impl Pipeline {
     ) -> Result<(Totals, Vec<Complete>)> {
         let progress = progress(list, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
-        let running = Running { reader: self.reader, writer: Writer::start(self.sink)? };
-        // If the writer has stopped, the next send fails too.
-        let _ = running.writer.answers.send(vec![Answers::of_header(header)]);
+        let running = Running { reader: self.reader, writer: Writer::start(self.sink, header)? };
         let table = Arc::clone(&totals.table);
         let mut state = ChunkOutputs { totals: &mut totals, rejects: &mut rejects, list, progress: &progress };
         let result = rayon::in_place_scope(|scope| running.decide_chunks(scope, decider, &table, &mut state));
@@ -374,8 +372,14 @@ fn read(
     }
 }
 
-/// Writes answers in order, and returns their buffers for reuse.
-fn write(mut sink: RowSink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<RowSink> {
+/// Writes the header and answers in order, and returns their buffers for reuse.
+fn write(
+    mut sink: RowSink,
+    header: &[u8],
+    answers: &Receiver<Vec<Answers>>,
+    free_answers: &Sender<Vec<Answers>>,
+) -> Result<RowSink> {
+    sink.write_header(header)?;
     for answers in answers {
         answers.iter().try_for_each(|block| sink.write(&block.rows))?;
         let _ = free_answers.send(answers);

@@ -49,8 +49,9 @@ pub struct WrittenOptions {
     add_columns: bool,
     /// Keep these Parquet or Arrow columns before the verdict columns: names separated by commas, or all
     ///
-    /// The columns keep their types, and structs and lists are kept whole. The output is Parquet or Arrow too. The
-    /// default for --columns is then verdict. With --only, the output has only these columns.
+    /// In Parquet and Arrow, the columns keep their types, and structs and lists are kept whole. In CSV and TSV, times
+    /// are in ISO 8601, and nulls are empty. The default for --columns is then verdict. With --only, the output has only
+    /// these columns.
     #[arg(long, value_name = "NAMES", value_parser = KeptColumns::from_list, conflicts_with = "add_columns")]
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged

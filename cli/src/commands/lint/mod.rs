@@ -250,7 +250,7 @@ impl Report<'_> {
         if let Some(fixes) = self.args.fix {
             return self.fix(path, fixes);
         }
-        let input = Input::open(path)?;
+        let input = Input::open(path)?.prefer_robots()?;
         match input.content {
             _ if input.is_collection() => {
                 let options = ReadOptions {

@@ -97,6 +97,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
     if is_response {
         return Ok(read_input(input)?);
     }
+    let input = input.prefer_robots()?;
     let dialect = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     let body = read_input(one(input, ExpectedInput::Robots, Profile::of_dialect(dialect))?)?;
     let swapped = || {

@@ -1,11 +1,13 @@
 //! Files of columns, in Parquet or Arrow IPC: [`ColumnWriter`]. Rows are collected in record batches of bounded size.
 //!
 //! The arrays have the same types as in the bindings. [`parquet`] encodes them as row groups, and [`ipc`] as messages.
-//! The file is never read back, so it can be written to a pipe.
+//! The file is never read back, so it can be written to a pipe. [`text`] writes columns before rows of text.
 
 mod encoder;
 mod ipc;
 mod parquet;
+#[cfg(feature = "tables")]
+mod text;
 
 use std::io::Write;
 use std::ops::Range;
@@ -25,6 +27,8 @@ use crate::kept::check_names;
 use self::encoder::{Encoded, Encoder};
 use self::parquet::RowGroups;
 pub use self::parquet::{GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
+#[cfg(feature = "tables")]
+pub use self::text::KeptText;
 
 /// Number of rows at which a record batch is complete. A batch with kept columns has the rows of a batch that was read.
 pub const BATCH_ROWS: usize = 1 << 16;

@@ -90,12 +90,6 @@ impl Faults {
 }
 
 impl Answers {
-    /// Creates answers that consist of a header line.
-    #[must_use]
-    pub fn of_header(header: &[u8]) -> Answers {
-        Answers { rows: AnswerRows::of_text(header), ..Answers::default() }
-    }
-
     /// Empties the buffers and resets the counts for `agents` agents.
     pub(crate) fn clear(&mut self, agents: usize) {
         self.rows.clear();

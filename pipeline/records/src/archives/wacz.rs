@@ -2,6 +2,7 @@
 //!
 //! The zip stores the WARC files without compression, so each one is read directly from its place in the zip.
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -19,9 +20,12 @@ use crate::text::grouped;
 use crate::unpack::{Start, unpack};
 use crate::{Error, Result, Sink, warc};
 
-/// Maximum number of bytes that are read to find the WARC files, which limits the memory for the directory. An entry
-/// has about 100 bytes.
+/// Maximum number of bytes in the directory at the zip's end, which limits the memory for it. An entry has about 100
+/// bytes.
 const MAX_DIRECTORY_BYTES: u64 = 64 << 20;
+
+/// Number of bytes per read of the directory, or of a file's header.
+const BLOCK_BYTES: usize = 1 << 13;
 
 /// The folder of WARC files.
 const FOLDER: &[u8] = b"archive/";
@@ -64,15 +68,22 @@ pub(crate) fn read(input: Input, captures: Captures<'_>, sink: &mut Sink<'_>) ->
 /// Finds the WARC files in a zip archive, in the order of its directory. Errors are messages.
 fn stored_files(source: &Arc<Ranged>) -> std::result::Result<Vec<(Vec<u8>, Stored)>, String> {
     let damaged = |error: &dyn std::fmt::Display| format!("the zip archive cannot be read: {error}");
-    let directory = Directory { source, at: 0, left: MAX_DIRECTORY_BYTES };
-    let mut archive = ZipArchive::new(BufReader::new(directory)).map_err(|error| damaged(&error))?;
+    // The library may read parts of the directory twice.
+    let left = Cell::new(Some(2 * MAX_DIRECTORY_BYTES));
+    let directory = Directory { source, at: 0, left: &left, block: Vec::new(), start: 0 };
+    let mut archive = ZipArchive::new(directory).map_err(|error| damaged(&error))?;
+    left.set(None);
+    let is_in_folder = |name: &str| name.as_bytes().starts_with(FOLDER);
     let (mut files, mut bytes) = (Vec::new(), 0_u64);
     for number in 0..archive.len() {
-        let file = archive.by_index_raw(number).map_err(|error| damaged(&error))?;
-        let name = file.name_raw();
-        if !name.starts_with(FOLDER) || !file.is_file() {
+        if !archive.name_for_index(number).is_some_and(is_in_folder) {
             continue;
         }
+        let file = archive.by_index_raw(number).map_err(|error| damaged(&error))?;
+        if !file.is_file() {
+            continue;
+        }
+        let name = file.name_raw();
         if file.compression() != CompressionMethod::Stored || file.encrypted() {
             let text = "is compressed or encrypted in the zip archive; extract it, and give the files";
             return Err(format!("{} {text}", shown(name)));
@@ -116,22 +127,44 @@ impl Read for Stored {
 
 impl Unpack for Stored {}
 
-/// A zip archive while its directory is read, up to a limit.
+/// A zip archive while its directory and its files' headers are read. The library seeks before each entry, so a block
+/// of bytes is kept.
 struct Directory<'s> {
     source: &'s Ranged,
     at: u64,
-    /// Number of bytes that may still be read.
-    left: u64,
+    /// Number of bytes that may still be read, while the directory is read.
+    left: &'s Cell<Option<u64>>,
+    block: Vec<u8>,
+    /// The block's offset.
+    start: u64,
+}
+
+impl Directory<'_> {
+    /// Reads the block at the current offset.
+    fn fill(&mut self) -> io::Result<()> {
+        let rest = self.source.len().saturating_sub(self.at);
+        let len = BLOCK_BYTES.min(usize::try_from(rest).unwrap_or(usize::MAX));
+        if let Some(left) = self.left.get() {
+            let left = left.checked_sub(len as u64).filter(|_| rest <= MAX_DIRECTORY_BYTES);
+            let too_large = || format!("its directory has more than {} bytes", grouped(MAX_DIRECTORY_BYTES));
+            self.left.set(Some(left.ok_or_else(|| io::Error::other(too_large()))?));
+        }
+        self.block.resize(len, 0);
+        let read = self.source.read_at(self.at, &mut self.block)?;
+        self.block.truncate(read);
+        self.start = self.at;
+        Ok(())
+    }
 }
 
 impl Read for Directory<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let rest = self.source.len().saturating_sub(self.at);
-        let len = buffer.len().min(usize::try_from(rest).unwrap_or(usize::MAX));
-        let too_large =
-            || io::Error::other(format!("its directory has more than {} bytes", grouped(MAX_DIRECTORY_BYTES)));
-        self.left = self.left.checked_sub(len as u64).ok_or_else(too_large)?;
-        let read = self.source.read_at(self.at, &mut buffer[..len])?;
+        let is_kept = (self.start..self.start + self.block.len() as u64).contains(&self.at);
+        if !is_kept && !buffer.is_empty() && self.at < self.source.len() {
+            self.fill()?;
+        }
+        let place = usize::try_from(self.at.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        let read = self.block.get(place..).unwrap_or_default().read(buffer)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -151,19 +184,70 @@ impl Seek for Directory<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
     use super::*;
+
+    fn found(file: File) -> std::result::Result<usize, String> {
+        let len = file.metadata().unwrap().len();
+        stored_files(&Arc::new(Ranged::new(file, len))).map(|files| files.len())
+    }
+
+    #[test]
+    fn many_small_files_are_found() {
+        // More than 65,535 files need the directory's second version.
+        for count in [1, 5_000, 70_000] {
+            let mut zip = ZipWriter::new(io::BufWriter::new(tempfile::tempfile().unwrap()));
+            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            zip.start_file("datapackage.json", options).unwrap();
+            for number in 0..count {
+                zip.start_file(format!("archive/{number}.warc"), options).unwrap();
+                zip.write_all(b"x").unwrap();
+            }
+            assert_eq!(found(zip.finish().unwrap().into_inner().unwrap()), Ok(count));
+        }
+    }
+
+    /// Writes a directory of this size with files of no folder, after a start without files.
+    fn directory(len: u64) -> File {
+        const ENTRY: u64 = 46;
+        const END: u64 = 22;
+        let mut file = io::BufWriter::new(tempfile::tempfile().unwrap());
+        let start = b"PK\x03\x04 a start";
+        file.write_all(start).unwrap();
+        let (mut left, mut count) = (len - END, 0_u16);
+        while left > 0 {
+            // The last entry but one leaves room for the last.
+            let name = (left - ENTRY).min(60_000);
+            let name = if left - ENTRY - name > 0 { name.min(left - 2 * ENTRY) } else { name };
+            file.write_all(b"PK\x01\x02\x14\0\x14\0").unwrap();
+            file.write_all(&[0; 20]).unwrap();
+            file.write_all(&u16::try_from(name).unwrap().to_le_bytes()).unwrap();
+            file.write_all(&[0; 16]).unwrap();
+            file.write_all(&vec![b'n'; name as usize]).unwrap();
+            (left, count) = (left - ENTRY - name, count + 1);
+        }
+        file.write_all(b"PK\x05\x06\0\0\0\0").unwrap();
+        file.write_all(&[count.to_le_bytes(), count.to_le_bytes()].concat()).unwrap();
+        file.write_all(&u32::try_from(len - END).unwrap().to_le_bytes()).unwrap();
+        file.write_all(&u32::try_from(start.len()).unwrap().to_le_bytes()).unwrap();
+        file.write_all(&[0; 2]).unwrap();
+        file.into_inner().unwrap()
+    }
 
     #[test]
     fn a_directory_is_read_up_to_the_limit() {
-        for len in [MAX_DIRECTORY_BYTES - 1, MAX_DIRECTORY_BYTES, MAX_DIRECTORY_BYTES + 1] {
-            let file = tempfile::tempfile().unwrap();
-            file.set_len(len).unwrap();
-            let source = Ranged::new(file, len);
-            let mut directory = Directory { source: &source, at: 0, left: MAX_DIRECTORY_BYTES };
-            let read = io::copy(&mut BufReader::with_capacity(READ_BYTES, &mut directory), &mut io::sink());
-            match len <= MAX_DIRECTORY_BYTES {
-                true => assert_eq!(read.unwrap(), len),
-                false => assert_eq!(read.unwrap_err().to_string(), "its directory has more than 67,108,864 bytes"),
+        for len in [1_000, MAX_DIRECTORY_BYTES - 1, MAX_DIRECTORY_BYTES, MAX_DIRECTORY_BYTES + 1] {
+            match (found(directory(len)), len <= MAX_DIRECTORY_BYTES) {
+                (Ok(count), true) => assert_eq!(count, 0),
+                (Err(error), false) => {
+                    assert!(error.ends_with("its directory has more than 67,108,864 bytes"), "{error}");
+                }
+                (found, _) => panic!("{len}: {found:?}"),
             }
         }
     }

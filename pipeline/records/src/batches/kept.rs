@@ -66,7 +66,7 @@ pub struct KeptRows(Arc<Shared>);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptTypes {
-    /// The Arrow types that correspond to the annotations, for an output in Arrow IPC. Text must be UTF-8.
+    /// The Arrow types that correspond to the annotations, for an output in Arrow IPC or text. Text must be UTF-8.
     Arrow,
     /// The stored types, for an output in Parquet with the same fields: numbers without an annotation, binary views,
     /// and binary values of fixed size. Repeated fields are lists, and groups are structs, whatever their annotation.

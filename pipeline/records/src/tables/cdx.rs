@@ -133,7 +133,10 @@ impl<'l> Legend<'l> {
         };
         let number = self.letters.iter().position(|word| **word == [letter]).ok_or_else(|| match name {
             Some(name) => self.missing(option, name),
-            None => format!("this CDX legend has no column a, the original URL; it has {}", self.list()),
+            None => format!(
+                "its CDX legend has no column a, the original URL, but {}; --url names another column",
+                self.list()
+            ),
         })?;
         let long = NAMES.iter().find(|(known, _)| *known == letter).map_or("", |(_, name)| name);
         let long = if long.is_empty() { String::new() } else { format!(", {long}") };
@@ -159,7 +162,7 @@ impl<'l> Legend<'l> {
 
     fn list(&self) -> String {
         let words: Vec<String> = self.letters.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        words.join(" ")
+        words.join(", ")
     }
 }
 

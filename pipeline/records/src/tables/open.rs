@@ -418,8 +418,8 @@ impl Opening {
     fn json_rows(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
         let line = first_line(start);
         let names = json_rows::Names::of(line).ok_or(
-            "is a JSON list; expected JSON Lines, an object on each line, or the list of a web archive's index, a list on \
-             each line: jq -c '.[]' writes each part of a list on its own line",
+            "is a JSON list; expected an object on each line (JSON Lines), which `jq -c '.[]'` writes, or the index that a \
+             web archive's server writes, in which each line is a list",
         )?;
         if self.is_split() {
             self.refuse_columns("the index of a web archive has whole URLs")?;

@@ -154,7 +154,10 @@ impl Names<'_> {
             let name = shown(name.as_bytes());
             return Err(format!("its #Fields: line has no {name}; it has {}", self.shown()));
         }
-        let twice = || format!("its #Fields: line has a field twice; it has {}", self.shown());
+        let is_repeated = |name: &&String| self.names.iter().filter(|other| **other == name.as_bytes()).count() > 1;
+        let all: Vec<String> = cells.iter().map(|(_, path)| path.join(".")).collect();
+        let name = all.iter().find(is_repeated).map(|name| shown(name.as_bytes())).unwrap_or_default();
+        let twice = || format!("its #Fields: line has {name} twice; it has {}", self.shown());
         let w3c = W3c::new(cells, self).ok_or_else(twice)?;
         Ok((Arc::new(w3c), log, names))
     }

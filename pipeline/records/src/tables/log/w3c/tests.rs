@@ -205,7 +205,7 @@ fn hosts_and_fields_are_known_or_named() {
             Some("h"),
             none(),
             false,
-            "!its #Fields: line has a field twice",
+            "!its #Fields: line has cs-uri-stem twice; it has",
         ),
     ];
     for (line, host, parts, agent, expected) in cases {
