@@ -216,8 +216,8 @@ const CDX: [Case; 23] = [
         "[\"original\",\"x\"]\n[\"E\",\"P\"]\n",
         "!--url: there is no such column; the first line has original, x",
     ),
-    ("a", &[], "[[\"original\"],[\"P\"]]\n", "!jq -c '.[]' writes each part of a list on its own line"),
-    ("a", &[], "[\n[\"original\"],\n[\"P\"]]\n", "!jq -c '.[]' writes each part of a list on its own line"),
+    ("a", &[], "[[\"original\"],[\"P\"]]\n", "!which `jq -c '.[]'` writes"),
+    ("a", &[], "[\n[\"original\"],\n[\"P\"]]\n", "!which `jq -c '.[]'` writes"),
 ];
 
 const LISTS: [Case; 9] = [
