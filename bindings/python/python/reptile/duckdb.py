@@ -58,7 +58,10 @@ def register(
     structs = Structs(question)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
     inputs = ["VARCHAR", *(beside[each] for each in question.beside)]
-    connection.create_function(name, structs, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
+    # DuckDB counts a function's parameters.
+    calls = [lambda url: structs(url), lambda url, beside: structs(url, beside), lambda url, agent, time: structs(url, agent, time)]
+    call = calls[len(question.beside)]
+    connection.create_function(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
 
 
 def _type(kind: pyarrow.DataType) -> str:
