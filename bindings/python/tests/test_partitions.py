@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import reptile
-from reptile import _opened
+from reptile import _opened, _times
 
 from conftest import CAPTURES, URLS
 
@@ -78,13 +78,14 @@ def test_batches_get_columns_about_uses(web, path):
 def test_masks_are_limited(web, count):
     names = [f"bot{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(count)]
     agents = web.agents(names, exact=True)
-    assert len(_partitions.structs_of(agents, "refused", {}).type) == 1
+    structs_of = lambda columns: _partitions.Decide("", False, (), columns, {}, "url", False).structs(agents)
+    assert len(structs_of("refused").type) == 1
     if count > _partitions.MAX_MASK:
         with pytest.raises(ValueError, match="at most 63 crawlers for mask in Spark, found 64"):
-            _partitions.structs_of(agents, "mask", {})
+            structs_of("mask")
     else:
-        (field,) = _partitions.structs_of(agents, "mask", {}).type
-        found = _partitions.structs_of(agents, "mask", {})(pyarrow.array(["https://down.example/"])).flatten()[0]
+        (field,) = structs_of("mask").type
+        found = structs_of("mask")(pyarrow.array(["https://down.example/"])).flatten()[0]
         assert field.type == pyarrow.int64() and found.to_pylist() == [2**count - 1]
 
 
@@ -145,8 +146,8 @@ def test_invalid_captures_raise_or_are_left_out(tmp_path):
         {"url": None, "body": ""},
         {"url": "https://a.example/robots.txt", "status": 99},
         {"url": "https://b.example/robots.txt", "status": 1000},
-        {"url": "https://c.example/robots.txt", "body": "", "time": _partitions._FIRST - 1},
-        {"url": "https://d.example/robots.txt", "body": "", "time": _partitions._LAST},
+        {"url": "https://c.example/robots.txt", "body": "", "time": _times._FIRST - 1},
+        {"url": "https://d.example/robots.txt", "body": "", "time": _times._LAST},
         {"url": "https://e.example/robots.txt", "body": "", "redirects": -1},
         {"url": "https://f.example/robots.txt", "body": "#" * ((16 << 20) + 1)},
         {"url": "https://g.example/robots.txt", "body": None},
@@ -167,8 +168,8 @@ def test_invalid_captures_raise_or_are_left_out(tmp_path):
         assert [len(batch) for batch in batches] == [min(count, _partitions.ROWS)] + [1] * (count > _partitions.ROWS)
     # Values at the limits.
     edges = [
-        {"url": "https://a.example/robots.txt", "status": 100, "body": "", "time": _partitions._FIRST},
-        {"url": "https://b.example/robots.txt", "status": 999, "body": "", "time": _partitions._LAST - 1},
+        {"url": "https://a.example/robots.txt", "status": 100, "body": "", "time": _times._FIRST},
+        {"url": "https://b.example/robots.txt", "status": 999, "body": "", "time": _times._LAST - 1},
         {"url": "https://c.example/robots.txt", "body": "#" * (16 << 20), "redirects": 0},
     ]
     assert len(reptile.open(part_of(edges, tmp_path / "edges"))) == 3
@@ -181,9 +182,9 @@ def test_times_are_converted_to_seconds():
         moment.replace(tzinfo=UTC),
         moment.replace(tzinfo=UTC).astimezone(datetime.timezone(datetime.timedelta(hours=5))),
     ):
-        assert _partitions._seconds(time) == 1_773_500_966
-    assert _partitions._seconds(datetime.date(1970, 1, 2)) == 86_400
-    assert _partitions._seconds(datetime.datetime(1969, 12, 31, 23, 59, 59, 500_000)) == -1
+        assert _times.seconds(time) == 1_773_500_966
+    assert _times.seconds(datetime.date(1970, 1, 2)) == 86_400
+    assert _times.seconds(datetime.datetime(1969, 12, 31, 23, 59, 59, 500_000)) == -1
 
 
 def test_parts_are_split_into_pieces(tmp_path):
