@@ -9,6 +9,8 @@
 >>> web.decide_many("GPTBot", ["https://example.com/", "https://example.org/"])["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
+>>> [(finding.line, finding.code) for finding in reptile.Robots("user-agent: *\\ndisalow: /cart").lint()]
+[(2, 'misspelled-key')]
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
 '/cart'
 
@@ -18,6 +20,7 @@ Protego and Scrapy's parsers. ``reptile.spark``, ``reptile.datatrove``, ``reptil
 ``reptile.datafusion`` decide URLs inside these engines.
 """
 
+from ._findings import AssertionsError, Edit, Finding, Findings, Fix, Mistake, Outcome
 from ._native import (
     FORMAT_VERSION,
     Agent,
@@ -35,21 +38,45 @@ from ._native import (
     open,
 )
 from ._native import VERSION as __version__
-from ._types import Access, Comparison, CrawlerError, Directive, Error, FormatError, Verdict, Witness
+from ._rights import Rights
+from ._types import (
+    Access,
+    Comparison,
+    Counterexample,
+    CrawlerError,
+    Decision,
+    Directive,
+    Error,
+    FormatError,
+    IgnoredColumnWarning,
+    Verdict,
+    Witness,
+)
 
 __all__ = [
     "FORMAT_VERSION",
     "Access",
     "Agent",
     "Agents",
+    "AssertionsError",
     "Comparison",
+    "Counterexample",
     "CrawlerError",
+    "Decision",
     "Directive",
+    "Edit",
     "Error",
     "Explanation",
+    "Finding",
+    "Findings",
+    "Fix",
     "FormatError",
+    "IgnoredColumnWarning",
+    "Mistake",
     "OneShot",
     "Origins",
+    "Outcome",
+    "Rights",
     "Robots",
     "Set",
     "Verdict",

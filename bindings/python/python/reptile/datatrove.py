@@ -37,6 +37,9 @@ class RobotsFilter(BaseFilter):
     replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each crawler,
     including documents that are kept.
 
+    The set is opened when the filter is made, so that a missing set or a misspelled name is an error at once. On a
+    machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
+
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
     it. The filter itself pickles as the path.
     """
@@ -57,6 +60,7 @@ class RobotsFilter(BaseFilter):
         exact: bool = False,
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = BATCH_SIZE,
+        check: bool = True,
     ) -> None:
         for name, value, known in [
             ("mode", mode, ("keep", "tag")),
@@ -80,6 +84,8 @@ class RobotsFilter(BaseFilter):
         self.url_key = url_key
         self.key = key
         self.exact = exact
+        if check:
+            _opened.agents(self.set_path, self.agents, exact)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Tags a document. Returns whether it is kept, or why not."""
