@@ -12,6 +12,7 @@ mod captures;
 mod compile;
 mod convert;
 mod explain;
+mod joined;
 mod lint;
 mod one_shot;
 mod pickled;
@@ -21,7 +22,6 @@ mod rights;
 mod robots;
 mod set;
 mod texts;
-mod timed;
 mod usage;
 
 /// The module `reptile._native`.

@@ -131,7 +131,9 @@ fn headers_of(headers: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<u8>, Vec<u8>)>> {
     let pairs = if headers.hasattr("items")? { headers.call_method0("items")? } else { headers.clone() };
     let text = |value: Bound<'_, PyAny>| convert::with_bytes(&value, <[u8]>::to_vec);
     let pair = |pair: PyResult<Bound<'_, PyAny>>| {
-        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+        // In JSON, pairs are lists.
+        let pair: Vec<_> = pair?.try_iter()?.collect::<PyResult<_>>()?;
+        let Ok([name, value]) = <[_; 2]>::try_from(pair) else { return Err(PyTypeError::new_err("not a pair")) };
         Ok((text(name)?, text(value)?))
     };
     let wrong = |error: PyErr| match error.is_instance_of::<PyTypeError>(headers.py()) {

@@ -10,7 +10,7 @@ from typing_extensions import Unpack
 
 from ._findings import Findings, Outcome, Severity
 from ._rights import Rights
-from ._types import Access, Comparison, DecideOptions, Directive, SetDecideOptions, Verdict, Witness
+from ._types import Access, Comparison, Directive, FrameOptions, SetFrameOptions, Verdict, Witness
 
 __all__ = [
     "FORMAT_VERSION",
@@ -160,7 +160,7 @@ class Agents:
     ) -> list[Rights]: ...
     def summarize(self, origins: str | Iterable[str] | None = None) -> Verdicts: ...
     def with_verdicts(
-        self, frame: _Frame, columns: str | Sequence[str] | None = None, **options: Unpack[DecideOptions]
+        self, frame: _Frame, columns: str | Sequence[str] | None = None, **options: Unpack[FrameOptions]
     ) -> _Frame: ...
     def decide_many(
         self,
@@ -295,12 +295,30 @@ class Set:
         parallel: bool = True,
         exact: bool = False,
     ) -> VerdictReader: ...
+    def decide_each(
+        self,
+        urls: _Urls,
+        agents: str | _Urls,
+        columns: str | Sequence[str] | None = None,
+        *,
+        url_column: str | None = None,
+        uses: str | Sequence[str] | None = None,
+        lines: Literal["usage", "signals", "both"] = "usage",
+        vocabulary: str = "aipref-08",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        times: _Times | None = None,
+        scope: _Scope = "origin",
+        headers: bool = False,
+        parallel: bool = True,
+        exact: bool = False,
+    ) -> Verdicts: ...
     def with_verdicts(
         self,
         agents: str | Sequence[str],
         frame: _Frame,
         columns: str | Sequence[str] | None = None,
-        **options: Unpack[SetDecideOptions],
+        **options: Unpack[SetFrameOptions],
     ) -> _Frame: ...
     def agent(self, name: str, *, exact: bool = False) -> Agent: ...
     def agents(self, names: str | Sequence[str], *, exact: bool = False) -> Agents: ...

@@ -164,15 +164,20 @@ class UsageOptions(TypedDict, total=False):
 
 
 class DecideOptions(UsageOptions, total=False):
+    """The options of ``Set.decide_many`` that every function for queries passes on."""
+
+    scope: Literal["origin", "scheme", "www", "domain"]
+
+
+class FrameOptions(DecideOptions, total=False):
     """The options of ``Agents.decide_many``, for ``Agents.with_verdicts``."""
 
     url_column: str | None
     times: Any
-    scope: Literal["origin", "scheme", "www", "domain"]
     parallel: bool
 
 
-class SetDecideOptions(DecideOptions, total=False):
+class SetFrameOptions(FrameOptions, total=False):
     """The options of ``Set.decide_many``, for ``Set.with_verdicts``."""
 
     exact: bool

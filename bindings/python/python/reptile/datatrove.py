@@ -13,7 +13,9 @@ from datatrove.data import Document
 from datatrove.pipeline.filters.base_filter import BaseFilter
 from datatrove.pipeline.writers.disk_base import DiskWriter
 
-from . import _opened
+from . import _opened, _times
+from ._native import Agents, Robots
+from ._types import DecideOptions
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,6 +38,22 @@ class RobotsFilter(BaseFilter):
     "disallow", "unknown" or "invalid", and ``robots_refused`` lists the crawlers that may not fetch it. ``key``
     replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each crawler,
     including documents that are kept.
+
+    ``scope`` selects the other origins that may decide a URL whose own robots.txt is unknown, as in ``Set.decide``.
+    ``purpose``, such as "train-ai", also requires that websites allow this use of their pages, with ``unknown_usage``,
+    ``lines`` and ``vocabulary`` as in ``Set.decide_many``: the verdicts and the refused crawlers are then those for the
+    fetch and the use.
+
+    With ``rights``, a profile such as "all", the statements that arrived with the page count too, as in ``Agent.rights``,
+    and ``purpose`` is required. ``html_key`` is the metadata field with the page's HTML, or "text" for the document's
+    text, which is HTML until an extractor has run. ``headers_key`` is the field with the response's headers. A document
+    without its HTML or its headers may have lost a statement that forbids the use: it is unknown, or disallowed with
+    ``unknown_usage="disallow"``, unless the profile ignores them. datatrove's readers of WARC files keep no headers, and
+    its extractors replace the HTML, so run the filter before them, or let a reader store both.
+
+    In a set by time, ``time_key`` decides each document by the rules at its own time, in ``metadata[time_key]``: an ISO
+    8601 text such as "2026-03-14T15:09:26Z", a ``datetime``, or an integer in seconds since 1970. A time without a zone
+    is in UTC. A document without a valid time is invalid. A set that is not by time is an error.
 
     The set is opened when the filter is made, so that a missing set or a misspelled name is an error at once. On a
     machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
@@ -60,6 +78,15 @@ class RobotsFilter(BaseFilter):
         exact: bool = False,
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = BATCH_SIZE,
+        time_key: str | None = None,
+        scope: Literal["origin", "scheme", "www", "domain"] = "origin",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        lines: Literal["usage", "signals", "both"] = "usage",
+        vocabulary: str = "aipref-08",
+        rights: str | None = None,
+        html_key: str | None = None,
+        headers_key: str | None = None,
         check: bool = True,
     ) -> None:
         for name, value, known in [
@@ -84,6 +111,27 @@ class RobotsFilter(BaseFilter):
         self.url_key = url_key
         self.key = key
         self.exact = exact
+        self.time_key = time_key
+        self.options: DecideOptions = {
+            "scope": scope,
+            "purpose": purpose,
+            "unknown_usage": unknown_usage,
+            "lines": lines,
+            "vocabulary": vocabulary,
+        }
+        self.rights = rights
+        self.html_key = html_key
+        self.headers_key = headers_key
+        # Report invalid options now rather than in a worker.
+        Robots("").agents("*").decide_many([], [] if purpose else "verdict", **self.options)
+        if rights is not None:
+            if (scope, lines, vocabulary) != ("origin", "usage", "aipref-08"):
+                raise ValueError("rights: cannot be combined with scope, lines or vocabulary; the profile names the lines")
+            if purpose is None:
+                raise ValueError("rights: requires purpose, the use that kept pages must permit, and unknown_usage")
+            Robots("").agent("*").rights("/", None, None, uses=[], profile=rights, purpose=purpose, unknown_usage=unknown_usage)
+        elif html_key is not None or headers_key is not None:
+            raise ValueError("html_key and headers_key: require rights, the profile that names the statements that count")
         if check:
             _opened.agents(self.set_path, self.agents, exact)
 
@@ -94,24 +142,46 @@ class RobotsFilter(BaseFilter):
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Tags documents. Returns for each whether it is kept, or why not."""
         agents = _opened.agents(self.set_path, self.agents, self.exact)
+        urls = [_bytes(doc.metadata.get(self.url_key)) for doc in batch]
+        times = None if self.time_key is None else [_times.seconds_or_none(doc.metadata.get(self.time_key)) for doc in batch]
+        if self.rights is not None:
+            given = zip(batch, urls, times or [None] * len(batch))
+            return [self._tagged(doc, agents.names, self._page_verdicts(agents, doc, url, time)) for doc, url, time in given]
+        columns = [] if self.options["purpose"] else "verdict"
         # There is already one worker process per processor.
-        verdicts = agents.decide_many([_bytes(doc.metadata.get(self.url_key)) for doc in batch], "verdict,refused", parallel=False)
-        # Unknown and invalid are the same for every crawler.
-        of_first, refused = verdicts.column(verdicts.column_names[0]), verdicts["refused"]
-        return [
-            self._tagged(doc, "invalid" if first is None else str(first), names or [], len(agents))
-            for doc, first, names in zip(batch, of_first, refused)
-        ]
+        found = agents.decide_many(urls, columns, times=times, parallel=False, **self.options)
+        of_each = [["invalid" if each is None else str(each) for each in found.column(name)] for name in found.column_names]
+        return [self._tagged(doc, agents.names, list(verdicts)) for doc, verdicts in zip(batch, zip(*of_each))]
 
-    def _tagged(self, doc: Document, of_first: str, refused: list[str], crawlers: int) -> bool | tuple[bool, str]:
-        verdict = of_first
-        if of_first in ("allow", "disallow"):
-            verdict = "disallow" if len(refused) >= (crawlers if self.any_of else 1) else "allow"
+    def _page_verdicts(self, agents: Agents, doc: Document, url: str | bytes | None, time: int | None) -> list[str]:
+        """Returns each crawler's verdict for the fetch and the purpose, with the page's own statements."""
+        if url is None or time is None and self.time_key is not None:
+            return ["invalid"] * len(agents)
+        html = doc.metadata.get(self.html_key, doc.text if self.html_key == "text" else None) if self.html_key else None
+        headers = doc.metadata.get(self.headers_key) if self.headers_key else None
+        purpose, unknown_usage = self.options["purpose"], self.options["unknown_usage"]
+        found = agents.rights(
+            url, headers, html, uses=[], profile=self.rights or "", purpose=purpose, unknown_usage=unknown_usage, at=time
+        )
+        return [str(rights.purpose) for rights in found]
+
+    def _tagged(self, doc: Document, names: list[str], verdicts: list[str]) -> bool | tuple[bool, str]:
+        verdict = _together(verdicts, self.any_of)
+        refused = [name for name, each in zip(names, verdicts) if each == "disallow"]
         doc.metadata[self.key] = verdict
         doc.metadata[f"{self.key}_refused"] = refused
         self.stat_update(verdict, *(f"refused_{name}" for name in refused))
         keeps = {"allow": True, "disallow": False, "unknown": self.unknown == "keep", "invalid": self.invalid == "keep"}
         return True if self.mode == "tag" or keeps[verdict] else (False, f"{self.key}_{verdict}")
+
+
+def _together(verdicts: list[str], any_of: bool) -> str:
+    """Returns the verdict over all crawlers, as in ``reptile filter``."""
+    # Of all crawlers, one that is refused decides; of any, one that is allowed.
+    for verdict in ("allow", "invalid", "unknown") if any_of else ("disallow", "invalid", "unknown"):
+        if verdict in verdicts:
+            return verdict
+    return "disallow" if any_of else "allow"
 
 
 def _bytes(url: Any) -> bytes | None:
