@@ -49,7 +49,7 @@ pub fn lint(
         let edits = edits_of(body, dialect, host.as_deref(), &linted.findings);
         (linted, edits)
     });
-    let types = py.import("reptile._findings")?;
+    let types = py.import("reptile")?;
     let findings = linted.findings.iter().zip(edits).map(|(finding, edit)| finding_of(&types, finding, edit));
     let findings: Vec<_> = findings.collect::<PyResult<_>>()?;
     let withheld = PyDict::new(py);

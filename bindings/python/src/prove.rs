@@ -16,7 +16,7 @@ pub fn prove(py: Python<'_>, robots: &Robots, assertions: &str, allow_default: b
         ProveError::Mistakes(mistakes) => invalid(py, &mistakes),
         other => convert::raised(py, ExceptionKind::Format, other.to_string()),
     })?;
-    let types = py.import("reptile._findings")?;
+    let types = py.import("reptile")?;
     outcomes.iter().map(|outcome| Ok(outcome_of(&types, outcome)?.unbind())).collect()
 }
 
@@ -51,7 +51,7 @@ fn decision<'py>(types: &Bound<'py, PyModule>, explained: &Explanation) -> PyRes
 /// Creates a `reptile.AssertionsError` from the mistakes in a list of assertions.
 fn invalid(py: Python<'_>, mistakes: &Mistakes) -> PyErr {
     let made = || -> PyResult<PyErr> {
-        let types = py.import("reptile._findings")?;
+        let types = py.import("reptile")?;
         let mistake = types.getattr("Mistake")?;
         let listed = mistakes.iter().map(|found| mistake.call1((found.line, found.to_string())));
         let listed: Vec<_> = listed.collect::<PyResult<_>>()?;
@@ -62,7 +62,7 @@ fn invalid(py: Python<'_>, mistakes: &Mistakes) -> PyErr {
 
 /// Creates a `reptile.Comparison` of two crawlers' access to an origin, which is empty for a robots.txt.
 pub fn comparison(py: Python<'_>, agents: [&Agent; 2], origin: &str, found: &Comparison) -> PyResult<Py<PyAny>> {
-    let types = py.import("reptile._findings")?;
+    let types = py.import("reptile")?;
     let mut examples = Vec::new();
     for witness in [&found.first_only, &found.second_only] {
         let Witness::Path(path) = witness else { continue };

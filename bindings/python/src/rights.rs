@@ -45,7 +45,7 @@ pub fn rights(
     let query = query(question.profile, names, question.purpose)?;
     let at = question.at.map(convert::moment).transpose()?;
     let page = statements(agents, question)?;
-    let class = py.import("reptile._rights")?.getattr("Rights")?;
+    let class = py.import("reptile")?.getattr("Rights")?;
     let stated = stated_by_page(py, &page)?;
     let decide = |agent: &&Agent| {
         let rights = convert::query(url, |url| agent.rights(url, at, &page, &query))?;

@@ -35,8 +35,8 @@ def test_findings_and_fixes():
     copy = pickle.loads(pickle.dumps(found))
     assert copy == found and copy.withheld == found.withheld
     # Bytes that are not UTF-8 stay.
-    body = b"User-agent: *\nDisallow: /\xff\nDisallow: /\xff/b\n"
-    assert reptile.Robots(body).fix() == b"User-agent: *\nDisallow: /\xff\n"
+    body = b"User-agent: *\nDisallow: /a # \xff\nDisallow: /a/b\n"
+    assert reptile.Robots(body).fix() == b"User-agent: *\nDisallow: /a # \xff\n"
 
 
 def test_findings_that_are_off_by_default():

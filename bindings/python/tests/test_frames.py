@@ -59,6 +59,8 @@ def test_verdicts_are_appended(kind, web):
         web.with_verdicts(AGENTS, frame, nonsense=True)
     empty = frame_of(kind, {"url": pyarrow.array([], pyarrow.string()) if kind == "pyarrow" else []})
     assert rows_of(web.with_verdicts("MyBot", empty)) == {"url": [], "MyBot:verdict": []}
+    nulls = frame_of(kind, {"url": [None, None]})
+    assert rows_of(web.with_verdicts("MyBot", nulls))["MyBot:verdict"] == [None, None]
 
 
 def test_the_index_of_pandas_is_kept(web):
@@ -237,7 +239,7 @@ def test_merge_says_which_set_has_times(tmp_path):
         with pytest.raises(reptile.Error, match=f"^{by_time} is by time, and {other} is not: compile both with by_time=True, or none"):
             reptile.merge(sets)
     reptile.compile(captures, plain, dialect="rfc9309", force=True)
-    with pytest.raises(reptile.Error, match=f"^{plain}: dialect"):
+    with pytest.raises(reptile.Error, match=f"^{plain}: has the dialect rfc9309, and the sets before it have google"):
         reptile.merge([in_memory, plain])
 
 

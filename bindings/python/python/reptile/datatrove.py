@@ -98,7 +98,9 @@ class RobotsFilter(BaseFilter):
                 raise ValueError(f"{name}: expected {' or '.join(known)}, found {value!r}")
         if batch_size < 1:
             raise ValueError(f"batch_size: expected 1 or more, found {batch_size}")
-        super().__init__(exclusion_writer, batch_size)
+        # datatrove does not annotate that it may be None.
+        writer: Any = exclusion_writer
+        super().__init__(writer, batch_size)
         # Workers may have another working folder.
         self.set_path = os.path.abspath(set_path)
         self.agents = (agents,) if isinstance(agents, str) else tuple(agents)
@@ -112,6 +114,8 @@ class RobotsFilter(BaseFilter):
         self.key = key
         self.exact = exact
         self.time_key = time_key
+        self.purpose = purpose
+        self.unknown_usage: Literal["allow", "disallow", "unknown"] | None = unknown_usage
         self.options: DecideOptions = {
             "scope": scope,
             "purpose": purpose,
@@ -147,7 +151,7 @@ class RobotsFilter(BaseFilter):
         if self.rights is not None:
             given = zip(batch, urls, times or [None] * len(batch))
             return [self._tagged(doc, agents.names, self._page_verdicts(agents, doc, url, time)) for doc, url, time in given]
-        columns = [] if self.options["purpose"] else "verdict"
+        columns = [] if self.purpose else "verdict"
         # There is already one worker process per processor.
         found = agents.decide_many(urls, columns, times=times, parallel=False, **self.options)
         of_each = [["invalid" if each is None else str(each) for each in found.column(name)] for name in found.column_names]
@@ -159,9 +163,9 @@ class RobotsFilter(BaseFilter):
             return ["invalid"] * len(agents)
         html = doc.metadata.get(self.html_key, doc.text if self.html_key == "text" else None) if self.html_key else None
         headers = doc.metadata.get(self.headers_key) if self.headers_key else None
-        purpose, unknown_usage = self.options["purpose"], self.options["unknown_usage"]
+        profile, purpose, unknown_usage = self.rights or "", self.purpose, self.unknown_usage
         found = agents.rights(
-            url, headers, html, uses=[], profile=self.rights or "", purpose=purpose, unknown_usage=unknown_usage, at=time
+            url, headers, html, uses=[], profile=profile, purpose=purpose, unknown_usage=unknown_usage, at=time
         )
         return [str(rights.purpose) for rights in found]
 

@@ -55,7 +55,7 @@ def robots(
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
     beside = {"agents": agent_column, "times": times}
     columns_of_row = [urls, *(beside[name] for name in question.beside)]
-    expressions = [polars.col(each) if isinstance(each, str) else each for each in columns_of_row]
+    expressions = [polars.col(each) if isinstance(each, str) else each for each in columns_of_row if each is not None]
     first = expressions[0] if len(expressions) == 1 else polars.struct(*(each.alias(str(n)) for n, each in enumerate(expressions)))
     # Rows are independent, so the streaming engine may split columns.
     return first.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
