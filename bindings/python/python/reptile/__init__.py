@@ -9,8 +9,13 @@
 >>> web.decide_many("GPTBot", ["https://example.com/", "https://example.org/"])["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
->>> [(finding.line, finding.code) for finding in reptile.Robots("user-agent: *\\ndisalow: /cart").lint()]
-[(2, 'misspelled-key')]
+>>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\ndisallow: /cart/help")
+>>> [(finding.line, finding.code) for finding in robots.lint()]
+[(3, 'superfluous-rule')]
+>>> robots.fix()
+b'user-agent: *\\ndisallow: /cart\\n'
+>>> robots.prove("disallow * /cart/*", allow_default=True)[0].holds
+True
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
 '/cart'
 
