@@ -110,6 +110,7 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
+    let has_column = matches!(&crawlers, Crawlers::OfRows(_, names) if names.is_instance_of::<PyString>());
     let mut beside = Vec::new();
     let decider = match crawlers {
         Crawlers::Named(agents) => ArrayDecider::with_usage(agents, &columns, usage.as_ref()),
@@ -127,6 +128,11 @@ fn stream(
     }
     // Polars passes columns without any value as texts, except for times.
     let mut urls = reader(urls, "urls", times_column.as_slice())?;
+    if has_column && !matches!(urls.field().data_type(), DataType::Struct(_)) {
+        let text = "agents: expected a name for each URL, or the name of a column next to the URLs; `decide_many` decides \
+                    all URLs for the same crawlers";
+        return Err(PyTypeError::new_err(text));
+    }
     if !beside.is_empty() {
         urls = Box::new(JoinedRows::new(urls, beside)?);
     }
@@ -267,6 +273,10 @@ pub fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
     match error {
         ArrowError::InvalidArgumentError(text) => PyTypeError::new_err(text),
         ArrowError::ComputeError(text) => convert::raised(py, convert::ExceptionKind::Other, text),
+        ArrowError::ExternalError(source) => match source.downcast::<reptile_columns::Error>() {
+            Ok(error) => convert::arrow_error(py, &error),
+            Err(source) => convert::raised(py, convert::ExceptionKind::Other, source.to_string()),
+        },
         error => convert::raised(py, convert::ExceptionKind::Other, error.to_string()),
     }
 }

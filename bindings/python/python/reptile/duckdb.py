@@ -62,10 +62,13 @@ def register(
     structs = Structs(question)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
     inputs = ["VARCHAR", *(beside[each] for each in question.beside)]
+    # DuckDB counts a function's parameters.
+    calls = [lambda url: structs(url), lambda url, beside: structs(url, beside), lambda url, agent, time: structs(url, agent, time)]
+    call = calls[len(question.beside)]
     _forget(connection, name)
     # Its stubs know no texts for its enumerations.
     create: Any = connection.create_function
-    create(name, structs, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
+    create(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
     _registered.setdefault(connection, set()).add(name)
 
 
