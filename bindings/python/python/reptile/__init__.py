@@ -9,6 +9,8 @@
 >>> web.decide_many("GPTBot", ["https://example.com/", "https://example.org/"])["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
+>>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
+'/cart'
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\ndisallow: /cart/help")
 >>> [(finding.line, finding.code) for finding in robots.lint()]
 [(3, 'superfluous-rule')]
@@ -16,8 +18,6 @@
 b'user-agent: *\\ndisallow: /cart\\n'
 >>> robots.prove("disallow * /cart/*", allow_default=True)[0].holds
 True
->>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
-'/cart'
 
 ``open`` opens a set file, and ``Robots`` parses one robots.txt. ``OneShot`` answers a single question about a file in a
 few microseconds. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy`` replace ``urllib.robotparser``,

@@ -16,7 +16,8 @@ def with_verdicts(
     append = next(filter(None, found), None)
     if append is None:
         hint = "; for a lazy frame use reptile.polars.robots" if kind.__name__ == "LazyFrame" else ""
-        raise TypeError(f"expected a DataFrame of pandas or Polars, or a pyarrow.Table, found {kind.__module__}.{kind.__name__}{hint}")
+        found_kind = f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"expected a DataFrame of pandas or Polars, or a pyarrow.Table, found {found_kind}{hint}")
     return append(decide, frame, columns, options)
 
 

@@ -10,7 +10,7 @@
 import contextlib
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -63,6 +63,7 @@ def register(
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
     inputs = ["VARCHAR", *(beside[each] for each in question.beside)]
     # DuckDB counts a function's parameters.
+    calls: list[Callable[..., pyarrow.StructArray]]
     calls = [lambda url: structs(url), lambda url, beside: structs(url, beside), lambda url, agent, time: structs(url, agent, time)]
     call = calls[len(question.beside)]
     _forget(connection, name)
