@@ -473,11 +473,16 @@ impl Set {
     }
 
     pub(crate) fn explain(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Explanation, Error> {
-        self.ask(query, url, |verdict| Explanation::without_site(url, verdict), |site, agent, path| {
-            let inner = site.policy().explain(agent, path)?;
-            let group = site.policy().group_of(agent)?;
-            Ok(Explanation::new(inner, group))
-        })
+        self.ask(
+            query,
+            url,
+            |verdict| Explanation::without_site(url, verdict),
+            |site, agent, path| {
+                let inner = site.policy().explain(agent, path)?;
+                let group = site.policy().group_of(agent)?;
+                Ok(Explanation::new(inner, group))
+            },
+        )
     }
 
     /// Returns the engine's set, if it is by time and no site was replaced.

@@ -305,9 +305,11 @@ fn a_url_over_the_limit_has_its_own_reason() {
     let body = "user-agent: *\ndisallow: /";
     let of_set = set(&[("https://a.example", body)]).agent("a").unwrap();
     let of_file = Robots::parse(body, Dialect::google()).unwrap().agent("a").unwrap();
-    for (len, reason) in
-        [(MAX_URL_BYTES - 1, Reason::Rule(None)), (MAX_URL_BYTES, Reason::Rule(None)), (MAX_URL_BYTES + 1, Reason::LongUrl)]
-    {
+    for (len, reason) in [
+        (MAX_URL_BYTES - 1, Reason::Rule(None)),
+        (MAX_URL_BYTES, Reason::Rule(None)),
+        (MAX_URL_BYTES + 1, Reason::LongUrl),
+    ] {
         for (agent, start) in [(&of_set, "https://a.example/"), (&of_file, "https://a.example/"), (&of_file, "/")] {
             let explained = agent.explain(format!("{start}{}", "x".repeat(len - start.len()))).unwrap();
             assert_eq!(explained.reason, reason, "{start} {len}");

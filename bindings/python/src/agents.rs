@@ -117,7 +117,7 @@ impl PyAgent {
     /// Returns the rights to use a page: the statements in its response and the preferences in its robots.txt, combined
     /// like ``reptile classify --rights``. The most restrictive statement holds.
     ///
-    /// ``headers`` are the response's headers: a mapping, or pairs of a name and a value, in which names may repeat.
+    /// ``headers`` are the response's headers: a mapping, or pairs of a name and a value. Names may repeat.
     /// ``html`` is the response's text, without content coding: str, or bytes in the encoding that it declares; the
     /// first 64 KiB are read. None means that the headers or the text are missing, so that the website may have
     /// forbidden any use there: unless another statement forbids it, a use is then ``unavailable``. ``truncated`` says

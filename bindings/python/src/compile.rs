@@ -294,11 +294,12 @@ impl Part {
     }
 }
 
-/// Refuses sets of which some are by time and others are not.
+/// Refuses a mix of sets by time and other sets.
 fn refuse_mixed_times(py: Python<'_>, parts: &[Part]) -> PyResult<()> {
     let with = |has_times: bool| parts.iter().find(|part| part.set.has_times() == has_times);
     let (Some(by_time), Some(other)) = (with(true), with(false)) else { return Ok(()) };
-    let text = format!("{} is by time, and {} is not: compile both with by_time=True, or none", by_time.name, other.name);
+    let text =
+        format!("{} is by time, and {} is not: compile both with by_time=True, or none", by_time.name, other.name);
     Err(convert::raised(py, convert::ExceptionKind::Other, text))
 }
 

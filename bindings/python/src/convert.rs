@@ -94,11 +94,7 @@ pub fn access(py: Python<'_>, found: &Summary<'_>) -> PyResult<Py<PyAny>> {
 }
 
 /// Creates a `reptile.Comparison`. [`crate::prove::comparison`] finds the counterexamples.
-pub fn comparison(
-    py: Python<'_>,
-    found: &Comparison,
-    counterexamples: Vec<Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
+pub fn comparison(py: Python<'_>, found: &Comparison, counterexamples: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
     let sides = (witness(py, &found.first_only)?, witness(py, &found.second_only)?);
     types(py)?.comparison.call1(py, (sides.0, sides.1, counterexamples))
 }

@@ -35,12 +35,7 @@ impl FindingOptions<'_, '_> {
 }
 
 /// Finds mistakes: a `reptile.Findings`.
-pub fn lint(
-    py: Python<'_>,
-    body: &[u8],
-    dialect: &Dialect,
-    options: &FindingOptions<'_, '_>,
-) -> PyResult<Py<PyAny>> {
+pub fn lint(py: Python<'_>, body: &[u8], dialect: &Dialect, options: &FindingOptions<'_, '_>) -> PyResult<Py<PyAny>> {
     let (host, least) = (options.host(), options.least()?);
     let lint_options = LintOptions { host: host.clone(), enabled: options.codes("enable")?, ..LintOptions::default() };
     let (linted, edits) = py.detach(|| {

@@ -67,9 +67,8 @@ pub fn comparison(py: Python<'_>, agents: [&Agent; 2], origin: &str, found: &Com
     for witness in [&found.first_only, &found.second_only] {
         let Witness::Path(path) = witness else { continue };
         let url = [origin.as_bytes(), path].concat();
-        let decide = |agent: &Agent| {
-            decision(&types, &agent.explain(&url).map_err(|error| convert::library_error(py, error))?)
-        };
+        let decide =
+            |agent: &Agent| decision(&types, &agent.explain(&url).map_err(|error| convert::library_error(py, error))?);
         let decisions: Vec<_> = agents.into_iter().map(decide).collect::<PyResult<_>>()?;
         examples.push(types.getattr("Counterexample")?.call1((convert::path(py, path), decisions))?);
     }

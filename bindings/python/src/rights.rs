@@ -62,7 +62,9 @@ fn unknown_usage(question: &PageQuestion<'_, '_>) -> PyResult<Option<UnknownUsag
         (Some(_), Some("disallow")) => return Ok(Some(UnknownUsage::Disallow)),
         (Some(_), Some("unknown")) => return Ok(Some(UnknownUsage::Unknown)),
         (None, Some(_)) => "unknown_usage: requires purpose",
-        (Some(_), _) => "purpose: requires unknown_usage (\"allow\", \"disallow\" or \"unknown\"), for a use that is unknown",
+        (Some(_), _) => {
+            "purpose: requires unknown_usage (\"allow\", \"disallow\" or \"unknown\"), for a use that is unknown"
+        }
     };
     Err(PyValueError::new_err(text))
 }
@@ -84,7 +86,8 @@ fn query(profile: &str, uses: Option<Vec<String>>, purpose: Option<&str>) -> PyR
     if let Some(known) = lock().as_ref().and_then(|known| known.get(&key)) {
         return Ok(known.clone());
     }
-    let opened = Profile::open(profile).map_err(|error| PyValueError::new_err(format!("profile: {}", text_of(&error))))?;
+    let opened =
+        Profile::open(profile).map_err(|error| PyValueError::new_err(format!("profile: {}", text_of(&error))))?;
     let mut names: Vec<&str> = match &key.1 {
         Some(uses) => uses.iter().map(String::as_str).collect(),
         None => opened.categories().collect(),

@@ -211,7 +211,7 @@ impl PySet {
     /// Returns a frame with the columns of ``decide_many`` appended: a new pandas or Polars DataFrame, or a
     /// ``pyarrow.Table``, like ``frame``.
     ///
-    /// ``columns`` and ``options`` are those of ``decide_many``. The rows, their order and a pandas index do not change.
+    /// ``columns`` and ``options`` are as in ``decide_many``. The rows, their order and a pandas index do not change.
     /// In pandas, added columns have Arrow types (``pandas.ArrowDtype``). All added columns are null where the URL is
     /// null. A frame that already has one of them raises ``ValueError``. A lazy Polars frame needs ``reptile.polars``.
     #[pyo3(signature = (agents, frame, columns=None, **options))]

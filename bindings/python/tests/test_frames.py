@@ -45,7 +45,7 @@ def test_verdicts_are_appended(kind, web):
     assert rows_of(frame) == before
     only = web.with_verdicts("GPTBot", frame)
     assert rows_of(only)["GPTBot:verdict"] == expected["GPTBot:verdict"] and len(rows_of(only)) == 4
-    # The options are those of decide_many.
+    # Options are as in decide_many.
     renamed = frame_of(kind, {"link": URLS, "text": ["t"] * count})
     used = web.with_verdicts("MyBot", renamed, [], url_column="link", uses="train-ai")
     assert rows_of(used)["MyBot:train-ai"][0] == "not-applicable" and list(rows_of(used)) == ["link", "text", "MyBot:train-ai"]

@@ -15,6 +15,7 @@ import reptile
 
 PROGRAM = """
 import datetime
+import email.message
 from collections.abc import Iterator
 
 import reptile
@@ -48,6 +49,8 @@ fixed: bytes = robots.fix(codes=["html"], lines=[1])
 outcomes: list[reptile.Outcome] = robots.prove("GPTBot <= *", allow_default=True)
 relation: str = robots.compare(reptile.Robots(""), "GPTBot").relation
 rights: reptile.Rights = agent.rights("/", {"X-Robots-Tag": "noai"}, None, uses="train-ai")
+message = email.message.Message()
+of_message: reptile.Rights = agent.rights("/", message, "")
 training: bool = rights.permissions["train-ai"] == "allowed"
 of_each: list[reptile.Rights] = web.agents("GPTBot").rights("/", [("a", b"b")], b"", purpose="search", unknown_usage="allow")
 

@@ -89,7 +89,7 @@ def test_texts_and_encodings():
     utf16 = [("content-type", "text/html; charset=utf-16le")]
     disallowed = {"train-ai": "disallowed"}
     assert agent.rights("/", utf16, html.encode("utf-16le"), uses="train-ai").permissions == disallowed
-    # A str is decoded already, whatever the header says.
+    # A str is decoded already, so that the header's encoding does not matter.
     assert agent.rights("/", utf16, html, uses="train-ai").permissions == disallowed
     assert agent.rights("/", utf16, html + "\udc80", uses="train-ai").permissions == disallowed
     assert agent.rights("/", [("content-type", "text/plain")], html, uses="train-ai").permissions == {"train-ai": "unknown"}

@@ -47,7 +47,7 @@ def _pandas(decide: Callable[..., Verdicts], frame: Any, columns: Any, options: 
     verdicts = decide(given, columns, **options)
     _refuse_clash(list(frame.columns), verdicts)
     added = verdicts.to_pandas()
-    # Arrays are appended by position, whatever the index.
+    # Arrays are appended by position, so that the index does not matter.
     return frame.assign(**{name: added[name].array for name in added})
 
 

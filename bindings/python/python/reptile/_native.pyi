@@ -44,7 +44,12 @@ class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 _Frame = TypeVar("_Frame")
-_Headers = Mapping[str, str] | Mapping[bytes, bytes] | Iterable[tuple[str | bytes, str | bytes]]
+_Pairs = Iterable[tuple[str | bytes, str | bytes]]
+
+class _Items(Protocol):
+    def items(self) -> _Pairs: ...
+
+_Headers = _Items | _Pairs
 
 _Urls = _ArrowStream | _ArrowArray | Iterable[str | None] | Iterable[bytes | None]
 
