@@ -137,7 +137,10 @@ export interface Decision {
     verdict: Verdict;
     /** The line of the deciding rule, from 1, or 0 if no rule decides. */
     line: number;
-    /** The reason in a few words: `rule`, `no rule matches`, `no robots.txt is known`, `no URL`, or a failed fetch. */
+    /**
+     * The reason in a few words: `rule`, `no rule matches`, `no robots.txt is known`, `no URL`, `URL over 64 KiB`, or a
+     * failed fetch.
+     */
     reason: string;
 }
 

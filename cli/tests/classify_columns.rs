@@ -56,6 +56,11 @@ fn refused_agents_fill_one_cell_in_every_text_format() {
     let long = "x".repeat(3 << 20);
     let found = run(&folder, &format!("{long}\nhttp://b.example/\n"), &["--columns", "mask,refused"]).says(0, &[]);
     assert_eq!(found.text(), "\tinvalid\n3\tbot-a;x\n");
+    // Also one that is short enough for a line.
+    for long in [&long, &format!("http://b.example/{}", "x".repeat(64 << 10))] {
+        let found = run(&folder, &format!("{long}\n"), &["--columns", "reason"]).says(0, &[]);
+        assert_eq!(found.text(), "URL over 64 KiB\tURL over 64 KiB\n");
+    }
 }
 
 #[test]

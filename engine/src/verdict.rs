@@ -278,6 +278,8 @@ pub enum Reason {
     NoRobots,
     /// The text is not a valid URL.
     NoUrl,
+    /// The text is longer than [`MAX_URL_BYTES`](crate::url::MAX_URL_BYTES).
+    LongUrl,
 }
 
 impl fmt::Display for Reason {
@@ -290,6 +292,7 @@ impl fmt::Display for Reason {
             Reason::Fetch(cause) => cause.fmt(f),
             Reason::NoRobots => f.write_str(NO_ROBOTS),
             Reason::NoUrl => f.write_str(NO_URL),
+            Reason::LongUrl => f.write_str(LONG_URL),
         }
     }
 }
@@ -300,6 +303,7 @@ const NO_RULE: &str = "no rule matches";
 const NO_RULE_OF_COPY: &str = "no rule of the last good copy matches, now ";
 const NO_ROBOTS: &str = "no robots.txt is known";
 const NO_URL: &str = "no URL";
+const LONG_URL: &str = "URL over 64 KiB";
 
 /// Parses the text of [`fmt::Display`], as [`Cause`] does.
 impl FromStr for Reason {
@@ -311,13 +315,14 @@ impl FromStr for Reason {
             NO_RULE => Some(Reason::NoRule(None)),
             NO_ROBOTS => Some(Reason::NoRobots),
             NO_URL => Some(Reason::NoUrl),
+            LONG_URL => Some(Reason::LongUrl),
             _ => match (text.strip_prefix(RULE_OF_COPY), text.strip_prefix(NO_RULE_OF_COPY)) {
                 (Some(cause), _) => cause.parse().ok().map(|cause| Reason::Rule(Some(cause))),
                 (_, Some(cause)) => cause.parse().ok().map(|cause| Reason::NoRule(Some(cause))),
                 _ => text.parse().ok().map(Reason::Fetch),
             },
         };
-        let expected = [RULE, NO_RULE, NO_ROBOTS, NO_URL, "the result of a fetch such as 503"];
+        let expected = [RULE, NO_RULE, NO_ROBOTS, NO_URL, LONG_URL, "the result of a fetch such as 503"];
         found.ok_or_else(|| UnknownWord::new("a reason", &expected, text))
     }
 }

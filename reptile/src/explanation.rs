@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{self, PolicySource, Reason, Rule, RuleKind, Verdict};
 
 use crate::Group;
@@ -34,6 +35,15 @@ impl Explanation {
         match self.decided_by? {
             RuleKind::Allow => self.allow.as_ref(),
             RuleKind::Disallow => self.disallow.as_ref(),
+        }
+    }
+
+    /// Explains the verdict for a URL whose site is unknown, or for a text that is not a URL.
+    pub(crate) fn without_site(url: &[u8], verdict: Verdict) -> Explanation {
+        let explained = Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
+        match verdict == Verdict::Invalid && url.len() > MAX_URL_BYTES {
+            true => Explanation { reason: Reason::LongUrl, ..explained },
+            false => explained,
         }
     }
 

@@ -492,12 +492,16 @@ impl Set {
     }
 
     pub(crate) fn explain(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Explanation, Error> {
-        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
-        self.ask(query, url, without, |site, agent, path| {
-            let inner = site.policy().explain(agent, path)?;
-            let group = site.policy().group_of(agent)?;
-            Ok(Explanation::new(inner, group))
-        })
+        self.ask(
+            query,
+            url,
+            |verdict| Explanation::without_site(url, verdict),
+            |site, agent, path| {
+                let inner = site.policy().explain(agent, path)?;
+                let group = site.policy().group_of(agent)?;
+                Ok(Explanation::new(inner, group))
+            },
+        )
     }
 
     /// Returns the engine's set, if it is by time and no site was replaced.
@@ -527,7 +531,7 @@ impl Set {
 
     pub(crate) fn explain_at(&self, query: AgentQuery<'_>, url: &[u8], time: i64) -> Result<Explanation, Error> {
         let engine = self.timed()?;
-        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
+        let without = |verdict| Explanation::without_site(url, verdict);
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(without(Verdict::Invalid)) };
         let site = engine.site(&origin)?;
         let policy = site.map(|site| engine.policy_of_at(site.origin(), time)).transpose()?.flatten();

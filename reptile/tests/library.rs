@@ -9,7 +9,7 @@ use reptile::capture::Outcome;
 use reptile::limits::MAX_BODY_BYTES;
 use reptile::{
     Capture, Cause, Compiler, Crawler, CrawlerErrorKind, Dialect, ErrorKind, Group, PolicySource, Profile, Progress,
-    Robots, Set, UrlParts, Verdict, capture,
+    Reason, Robots, Set, UrlParts, Verdict, capture,
 };
 
 const DAY: i64 = 86_400;
@@ -297,6 +297,27 @@ fn urls_in_parts_have_the_same_length_limit() {
             assert_eq!(verdict, [expected], "{len}");
         }
     }
+}
+
+#[test]
+fn a_url_over_the_limit_has_its_own_reason() {
+    const MAX_URL_BYTES: usize = 64 * 1024;
+    let body = "user-agent: *\ndisallow: /";
+    let of_set = set(&[("https://a.example", body)]).agent("a").unwrap();
+    let of_file = Robots::parse(body, Dialect::google()).unwrap().agent("a").unwrap();
+    for (len, reason) in [
+        (MAX_URL_BYTES - 1, Reason::Rule(None)),
+        (MAX_URL_BYTES, Reason::Rule(None)),
+        (MAX_URL_BYTES + 1, Reason::LongUrl),
+    ] {
+        for (agent, start) in [(&of_set, "https://a.example/"), (&of_file, "https://a.example/"), (&of_file, "/")] {
+            let explained = agent.explain(format!("{start}{}", "x".repeat(len - start.len()))).unwrap();
+            assert_eq!(explained.reason, reason, "{start} {len}");
+            let is_long = reason == Reason::LongUrl;
+            assert_eq!(explained.to_string(), if is_long { "invalid (URL over 64 KiB)" } else { "disallow (rule)" });
+        }
+    }
+    assert_eq!(of_set.explain("x".repeat(MAX_URL_BYTES)).unwrap().reason, Reason::NoUrl);
 }
 
 #[test]

@@ -101,8 +101,8 @@ fn every_word_is_read_back() {
 #[test]
 fn every_reason_is_read_back() {
     round_trip(
-        [Reason::Rule(None), Reason::NoRule(None), Reason::NoRobots, Reason::NoUrl],
-        &["rule", "no rule matches", "no robots.txt is known", "no URL"],
+        [Reason::Rule(None), Reason::NoRule(None), Reason::NoRobots, Reason::NoUrl, Reason::LongUrl],
+        &["rule", "no rule matches", "no robots.txt is known", "no URL", "URL over 64 KiB"],
     );
     for (cause, text) in CAUSES {
         let texts = [

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use reptile::urls::split;
 use reptile::{Agent, Agents, Verdict};
 use reptile_columns::Scope;
 
@@ -9,6 +10,8 @@ use crate::arrow::{self, Crawlers, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::ask::{QueryOptions, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
+use crate::prove;
+use crate::rights::{PageQuestion, rights};
 use crate::usage;
 
 /// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
@@ -111,6 +114,39 @@ impl PyAgent {
         lines::directives(py, &convert::query(url, |url| self.agent.usage_lines(url))?)
     }
 
+    /// Returns the rights to use a page: the statements in its response and the preferences in its robots.txt, combined
+    /// like ``reptile classify --rights``. The most restrictive statement holds.
+    ///
+    /// ``headers`` are the response's headers: a mapping, or pairs of a name and a value. Names may repeat.
+    /// ``html`` is the response's text, without content coding: str, or bytes in the encoding that it declares; the
+    /// first 64 KiB are read. None means that the headers or the text are missing, so that the website may have
+    /// forbidden any use there: unless another statement forbids it, a use is then ``unavailable``. ``truncated`` says
+    /// that the text lacks its end.
+    ///
+    /// ``profile`` names the channels that count: ``all``, ``aipref``, ``robots`` (only the robots.txt), or a file.
+    /// ``uses`` are by default all uses of the profile. ``purpose`` and ``unknown_usage`` add a single verdict for the
+    /// fetch and this use, as in ``Set.decide_many``. In a set by time, ``at`` is the time of the fetch.
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
+    #[pyo3(signature = (
+        url, headers, html, *, uses=None, profile="all", purpose=None, unknown_usage=None, at=None, truncated=false
+    ))]
+    fn rights(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        headers: Option<&Bound<'_, PyAny>>,
+        html: Option<&Bound<'_, PyAny>>,
+        uses: Option<&Bound<'_, PyAny>>,
+        profile: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
+        at: Option<&Bound<'_, PyAny>>,
+        truncated: bool,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let question = PageQuestion { headers, html, truncated, uses, profile, purpose, unknown_usage, at };
+        Ok(rights(py, &[&self.agent], url, &question)?.pop())
+    }
+
     /// Compares the paths of any length that a URL's origin allows this crawler and another one. The other crawler may
     /// be resolved by another set or robots.txt, and the dialects may differ.
     ///
@@ -120,7 +156,9 @@ impl PyAgent {
     fn compare(&self, py: Python<'_>, other: &PyAgent, url: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let url = origin_of(url)?;
         let found = py.detach(|| self.agent.compare(&other.agent, &url));
-        convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
+        let found = found.map_err(|error| convert::library_error(py, error))?;
+        let origin = split(&url).map_or_else(|_| String::new(), |parts| parts.origin.to_string());
+        prove::comparison(py, [&self.agent, &other.agent], &origin, &found)
     }
 
     /// Searches for a path on a URL's origin that this crawler may fetch and the other crawler may not. If there is no
@@ -258,6 +296,40 @@ impl PyAgents {
         let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
         let options = DecideOptions { columns, url_column, usage, times, scope, parallel };
         arrow::decide_stream(py, self.agents.clone(), urls, &options)
+    }
+
+    /// Returns a frame with the columns of ``decide_many`` appended; see ``Set.with_verdicts``.
+    #[pyo3(signature = (frame, columns=None, **options))]
+    fn with_verdicts<'py>(
+        slf: &Bound<'py, Self>,
+        frame: &Bound<'py, PyAny>,
+        columns: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        arrow::with_verdicts(&slf.getattr("decide_many")?, frame, columns, options)
+    }
+
+    /// Returns each crawler's rights to use a page; see ``Agent.rights``.
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
+    #[pyo3(signature = (
+        url, headers, html, *, uses=None, profile="all", purpose=None, unknown_usage=None, at=None, truncated=false
+    ))]
+    fn rights(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        headers: Option<&Bound<'_, PyAny>>,
+        html: Option<&Bound<'_, PyAny>>,
+        uses: Option<&Bound<'_, PyAny>>,
+        profile: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
+        at: Option<&Bound<'_, PyAny>>,
+        truncated: bool,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let agents: Vec<&Agent> = self.agents.iter().collect();
+        let question = PageQuestion { headers, html, truncated, uses, profile, purpose, unknown_usage, at };
+        rights(py, &agents, url, &question)
     }
 
     /// Returns each crawler's access to each origin, as Arrow columns; see ``Set.summarize``.

@@ -13,7 +13,7 @@ use arrow_array::{Array, ArrayIterator, ArrayRef, RecordBatch, RecordBatchIterat
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyCapsule, PyDict, PyList, PyString};
 use reptile::{Agents, Verdict};
 use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
 use reptile_columns::{ByRow, Column, UsageOptions};
@@ -70,6 +70,16 @@ pub fn decide_many(
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     let batches: Result<Vec<_>, ArrowError> = py.detach(|| stream.collect());
     Ok(PyVerdicts { schema, batches: batches.map_err(|error| raised(py, error))? })
+}
+
+/// Appends the columns that `decide` returns to a frame.
+pub fn with_verdicts<'py>(
+    decide: &Bound<'py, PyAny>,
+    frame: &Bound<'py, PyAny>,
+    columns: Option<&Bound<'py, PyAny>>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    decide.py().import("reptile._frames")?.call_method("with_verdicts", (decide, frame, columns), options)
 }
 
 /// Decides many URLs as they are read.
@@ -342,6 +352,23 @@ impl PyVerdicts {
             columns.set_item(&name, self.column(py, &name)?)?;
         }
         Ok(columns)
+    }
+
+    /// Returns a ``pyarrow.Table``, without copying. HOSTS.md lists its types. Needs pyarrow.
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// Returns a pandas DataFrame with Arrow types (``pandas.ArrowDtype``). The default types of pandas would turn whole
+    /// numbers with nulls into floats. Needs pandas and pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let types = [("types_mapper", slf.py().import("pandas")?.getattr("ArrowDtype")?)].into_py_dict(slf.py())?;
+        PyVerdicts::to_arrow(slf)?.call_method("to_pandas", (), Some(&types))
+    }
+
+    /// Returns a Polars DataFrame. Needs polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
     }
 
     /// Returns the number of rows.

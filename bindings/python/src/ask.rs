@@ -53,6 +53,26 @@ pub fn scope_of(name: &str) -> PyResult<Scope> {
     })
 }
 
+/// Resolves crawlers. Returns an error for a name that is probably misspelled, unless it is `exact`. The error begins
+/// with `what`.
+pub fn resolve<N: AsRef<str>>(
+    py: Python<'_>,
+    source: &SetOrRobots,
+    names: &[N],
+    exact: bool,
+    what: &str,
+) -> PyResult<Agents> {
+    let agents = source.agents(names, true).map_err(|error| convert::arrow_error(py, &error))?;
+    let mistake = agents.iter().filter(|_| !exact).find_map(|agent| Some((agent, agent.probably_meant()?)));
+    match mistake {
+        None => Ok(agents),
+        Some((agent, mistake)) => {
+            let text = format!("{what} \"{}\", {mistake}; exact=True takes the name as it is", agent.crawler());
+            Err(raised(py, ExceptionKind::Crawler, text))
+        }
+    }
+}
+
 /// Maximum number of resolved crawlers that a set caches, for callers that name one in each call.
 const MAX_CACHED_AGENTS: usize = 256;
 
@@ -70,7 +90,11 @@ impl AgentCache {
 
     /// Resolves crawlers.
     pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
-        self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+        let what = match self.source {
+            SetOrRobots::Set(_) => "no robots.txt names the crawler",
+            SetOrRobots::Robots(_) => "the robots.txt does not name the crawler",
+        };
+        resolve(py, &self.source, names, exact, what)
     }
 
     /// Returns the crawler that sends a `User-Agent` header.

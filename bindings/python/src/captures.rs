@@ -40,6 +40,20 @@ const FIELDS: [(&str, CaptureField); 9] = [
     ("content_type", CaptureField::ContentType),
 ];
 
+/// A column that captures of the command have instead of `body`.
+const ENCODED_BODY: &str = "body_base64";
+
+/// Returns the message about columns that are ignored.
+pub fn ignored_columns(names: &[String]) -> String {
+    let (names, fields) = (names.join(", "), FIELDS.map(|(name, _)| name).join(", "));
+    format!("ignored the columns {names}; captures have the columns {fields}")
+}
+
+/// Returns the message about a capture without a URL. Rows are counted from 0.
+pub fn without_url(row: usize) -> String {
+    format!("a capture without url, in row {row}")
+}
+
 /// Returns the names of the fields that are not texts.
 pub fn number_fields() -> [String; 3] {
     ["status", "time", "redirects"].map(str::to_owned)
@@ -81,19 +95,25 @@ pub fn truncated(word: &str) -> Result<Option<Truncation>, String> {
 }
 
 /// The columns of captures in rows.
-pub struct CaptureColumns(Vec<(CaptureField, usize)>);
+pub struct CaptureColumns {
+    fields: Vec<(CaptureField, usize)>,
+    /// The names of columns that captures do not have.
+    pub ignored: Vec<String>,
+}
 
 impl CaptureColumns {
-    /// Finds the columns. Every column must be a field of captures, with values of a suitable type.
+    /// Finds the columns with a field of captures, which must have values of a suitable type. Other columns are ignored.
     pub fn of(data_type: &DataType) -> PyResult<CaptureColumns> {
         let DataType::Struct(columns) = data_type else {
             let text = format!("expected captures as rows with the columns url and body, found {data_type}");
             return Err(PyTypeError::new_err(text));
         };
-        let mut fields = Vec::new();
+        let (mut fields, mut ignored) = (Vec::new(), Vec::new());
         for (place, column) in columns.iter().enumerate() {
-            let known = FIELDS.iter().find(|(name, _)| name == column.name());
-            let field = known.ok_or_else(|| unknown_field(column.name()))?.1;
+            let Some(&(_, field)) = FIELDS.iter().find(|(name, _)| name == column.name()) else {
+                ignored.push(column.name().clone());
+                continue;
+            };
             let data_type = column.data_type();
             let (is_suitable, expected) = match field {
                 CaptureField::Error | CaptureField::Truncated => {
@@ -118,7 +138,12 @@ impl CaptureColumns {
                 format!("expected a column \"url\" with the URLs of robots.txt files, found {}", names.join(", "));
             return Err(PyValueError::new_err(text));
         }
-        Ok(CaptureColumns(fields))
+        let has_body = fields.iter().any(|&(field, _)| field == CaptureField::Body);
+        if !has_body && ignored.iter().any(|name| name == ENCODED_BODY) {
+            let text = format!("the bodies are in {ENCODED_BODY:?}: decode them to a column \"body\"");
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(CaptureColumns { fields, ignored })
     }
 }
 
@@ -202,6 +227,8 @@ pub struct CaptureRows<'a> {
     columns: Vec<(CaptureField, CaptureCells<'a>)>,
     /// Marks the rows that are null as a whole.
     nulls: Option<&'a NullBuffer>,
+    /// Number of rows before the array.
+    rows_before: usize,
 }
 
 /// A capture that cannot be compiled: its URL, and the reason.
@@ -209,12 +236,18 @@ pub type RejectedCapture = (String, String);
 
 impl<'a> CaptureRows<'a> {
     /// Reads the columns.
-    pub fn of(fields: &CaptureColumns, rows: &'a ArrayRef) -> Result<CaptureRows<'a>, reptile_columns::Error> {
-        let Some(rows) = rows.as_struct_opt() else { return Ok(CaptureRows { columns: Vec::new(), nulls: None }) };
-        let cells = fields.0.iter().filter_map(|&(field, place)| Some((field, rows.columns().get(place)?)));
+    pub fn of(
+        fields: &CaptureColumns,
+        rows: &'a ArrayRef,
+        rows_before: usize,
+    ) -> Result<CaptureRows<'a>, reptile_columns::Error> {
+        let Some(rows) = rows.as_struct_opt() else {
+            return Ok(CaptureRows { columns: Vec::new(), nulls: None, rows_before });
+        };
+        let cells = fields.fields.iter().filter_map(|&(field, place)| Some((field, rows.columns().get(place)?)));
         let cells = cells.map(|(field, column)| Ok((field, CaptureCells::of(field, column)?)));
         let columns: Result<_, reptile_columns::Error> = cells.collect();
-        Ok(CaptureRows { columns: columns?, nulls: rows.nulls() })
+        Ok(CaptureRows { columns: columns?, nulls: rows.nulls(), rows_before })
     }
 
     /// Returns a row's capture.
@@ -222,7 +255,7 @@ impl<'a> CaptureRows<'a> {
         let url =
             self.columns.iter().find(|(field, _)| *field == CaptureField::Url).and_then(|(_, cells)| cells.text(row));
         let url = url.filter(|_| self.nulls.is_none_or(|nulls| nulls.is_valid(row)));
-        let Some(url) = url else { return Err((String::new(), format!("a capture without url, in row {row}"))) };
+        let Some(url) = url else { return Err((String::new(), without_url(self.rows_before + row))) };
         let shown = || String::from_utf8_lossy(url).into_owned();
         let mut capture = Capture::without_body(url).map_err(|error| (shown(), text_of(&error)))?;
         match self.columns.iter().try_for_each(|(field, cells)| fill(&mut capture, *field, cells, row)) {

@@ -1,5 +1,6 @@
 //! Compiles robots.txt files to a set (`reptile.compile`), and merges sets (`reptile.merge`).
 
+use std::error::Error;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,8 @@ const BATCH: usize = 4096;
 /// dictionaries, or rows with the Arrow PyCapsule interface: a table, stream or array of structs from pyarrow, polars,
 /// pandas or DuckDB. A dictionary or row has ``url`` and, where known, ``body``, ``status``, ``time``, ``redirects``,
 /// ``cache_control``, ``content_type``, ``truncated`` (True, or why) and ``error`` (a message, or True, if there was no
-/// response). Any other field or column is an error. A ``time`` is a ``datetime`` with a time zone, or an integer in
+/// response). Other columns are ignored, with an ``IgnoredColumnWarning`` that names them, except for a pandas index;
+/// any other field of a dictionary is an error. A ``time`` is a ``datetime`` with a time zone, or an integer in
 /// seconds since 1970 (milliseconds if it has 13 digits); in Arrow also a timestamp of any unit (UTC if it has no zone)
 /// or a date. The captures' order does not matter: if an origin has several, the fetch profile chooses by time.
 ///
@@ -71,7 +73,11 @@ pub fn compile(
     let compiler = Compiler::with_profile(dialect, profile, at).by_time(by_time);
     let mut compiler = compiler.line_numbers(line_numbers).other_directives(other_directives);
     match arrow::arrays(captures, &captures::number_fields())? {
-        Some(rows) => add_rows(py, &mut compiler, rows, on_error)?,
+        Some(rows) => {
+            let fields = CaptureColumns::of(rows.field().data_type())?;
+            warn_of_ignored(captures, &fields.ignored)?;
+            add_rows(py, &mut compiler, rows, &fields, on_error)?;
+        }
         None => add_items(py, &mut compiler, captures, on_error)?,
     }
     let compiled = py.detach(|| in_pool(|| compiler.finish())).map_err(|error| convert::library_error(py, error))?;
@@ -90,9 +96,9 @@ fn add_items(
         Err(_) => captures.clone(),
     };
     let mut batch = Vec::with_capacity(BATCH);
-    for item in items.try_iter()? {
+    for (row, item) in items.try_iter()?.enumerate() {
         let item = item?;
-        match (capture(&item), on_error) {
+        match (capture(&item, row), on_error) {
             (Ok(capture), _) => batch.push(capture),
             (Err(error), Some(on_error)) if convert::is_raised(py, &error) => {
                 on_error.call1((url_of(&item)?, error.value(py).str()?))?;
@@ -106,17 +112,36 @@ fn add_items(
     add(py, compiler, batch, on_error)
 }
 
+/// Warns about columns that are ignored, except for the index of a pandas frame.
+fn warn_of_ignored(captures: &Bound<'_, PyAny>, ignored: &[String]) -> PyResult<()> {
+    let mut index: Vec<String> = Vec::new();
+    if captures.get_type().module()?.to_str()?.starts_with("pandas") {
+        let names = captures.getattr("index")?.getattr("names")?.try_iter()?;
+        index.extend(names.filter_map(|name| name.ok()?.extract().ok()));
+    }
+    // An index without a name becomes a column `__index_level_0__`, and stays one in pyarrow and in Parquet.
+    let is_index = |name: &String| name.starts_with("__index_level_") || index.contains(name);
+    let ignored: Vec<String> = ignored.iter().filter(|name| !is_index(name)).cloned().collect();
+    if ignored.is_empty() {
+        return Ok(());
+    }
+    convert::warn_of_ignored(captures.py(), captures::ignored_columns(&ignored))
+}
+
 /// Adds captures from Arrow rows.
 fn add_rows(
     py: Python<'_>,
     compiler: &mut Compiler,
     mut arrays: Arrays,
+    fields: &CaptureColumns,
     on_error: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let fields = CaptureColumns::of(arrays.field().data_type())?;
+    let mut rows_before = 0;
     while let Some(array) = py.detach(|| arrays.next()) {
         let array = array.map_err(|error| arrow::raised(py, error))?;
-        let rows = py.detach(|| CaptureRows::of(&fields, &array)).map_err(|error| convert::arrow_error(py, &error))?;
+        let rows = py.detach(|| CaptureRows::of(fields, &array, rows_before));
+        let rows = rows.map_err(|error| convert::arrow_error(py, &error))?;
+        rows_before += array.len();
         for start in (0..array.len()).step_by(BATCH) {
             let mut failed: Vec<RejectedCapture> = Vec::new();
             let batch = py.detach(|| {
@@ -213,10 +238,12 @@ pub fn merge(
     if sets.cast::<PyString>().is_ok() || sets.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("the sets are one text; `merge` needs a list of sets"));
     }
-    let sets = sets.try_iter()?.map(|set| part(py, &set?)).collect::<PyResult<Vec<Set>>>()?;
-    let Some(first) = sets.first() else {
+    let parts = sets.try_iter()?.enumerate().map(|(number, set)| Part::of(py, number, &set?));
+    let parts = parts.collect::<PyResult<Vec<Part>>>()?;
+    let Some(Part { set: first, .. }) = parts.first() else {
         return Err(PyValueError::new_err("no sets to merge"));
     };
+    refuse_mixed_times(py, &parts)?;
     let profile = Profile::from_name(first.profile());
     let profile =
         profile.ok_or_else(|| PyValueError::new_err(format!("unknown fetch profile {:?}", first.profile())))?;
@@ -227,23 +254,53 @@ pub fn merge(
         compiler = compiler.memory(memory, folder.unwrap_or(std::path::Path::new(".")));
     }
     let merged = py.detach(|| {
-        sets.iter().try_for_each(|set| compiler.add_set(set))?;
+        parts.iter().try_for_each(|part| compiler.add_set(&part.set))?;
         in_pool(|| compiler.finish())
     });
-    let merged = merged.map_err(|error| match &path {
-        Some(path) if error.kind() == ErrorKind::Io => convert::file_error(py, path, error),
+    let merged = merged.map_err(|error| match (&path, error.added_set().and_then(|number| parts.get(number))) {
+        (_, Some(part)) => part.failure(py, &error),
+        (Some(path), None) if error.kind() == ErrorKind::Io => convert::file_error(py, path, error),
         _ => convert::library_error(py, error),
     });
     keep(py, merged?, target)
 }
 
-/// Opens one of the sets to merge.
-fn part(py: Python<'_>, set: &Bound<'_, PyAny>) -> PyResult<Set> {
-    if let Ok(set) = set.cast::<PySet>() {
-        return Ok(set.get().set());
+/// One of the sets to merge.
+struct Part {
+    set: Set,
+    /// Its file, or its place in the list.
+    name: String,
+}
+
+impl Part {
+    /// Opens a set.
+    fn of(py: Python<'_>, number: usize, set: &Bound<'_, PyAny>) -> PyResult<Part> {
+        if let Ok(set) = set.cast::<PySet>() {
+            let set = set.get();
+            let name = set.path().map_or_else(|| format!("sets[{number}]"), |path| path.display().to_string());
+            return Ok(Part { set: set.set(), name });
+        }
+        let path: PathBuf = set.extract()?;
+        let set = py.detach(|| mapped(&path)).map_err(|error| convert::file_error(py, &path, error))?;
+        Ok(Part { set, name: path.display().to_string() })
     }
-    let path: PathBuf = set.extract()?;
-    py.detach(|| mapped(&path)).map_err(|error| convert::file_error(py, &path, error))
+
+    /// Returns the exception for a set that cannot be merged.
+    fn failure(&self, py: Python<'_>, error: &reptile::Error) -> PyErr {
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let is_damaged = error.kind() == ErrorKind::Format;
+        let kind = if is_damaged { convert::ExceptionKind::Format } else { convert::ExceptionKind::Other };
+        convert::raised(py, kind, format!("{}: {cause}", self.name))
+    }
+}
+
+/// Refuses a mix of sets by time and other sets.
+fn refuse_mixed_times(py: Python<'_>, parts: &[Part]) -> PyResult<()> {
+    let with = |has_times: bool| parts.iter().find(|part| part.set.has_times() == has_times);
+    let (Some(by_time), Some(other)) = (with(true), with(false)) else { return Ok(()) };
+    let text =
+        format!("{} is by time, and {} is not: compile both with by_time=True, or none", by_time.name, other.name);
+    Err(convert::raised(py, convert::ExceptionKind::Other, text))
 }
 
 fn add(
@@ -263,7 +320,10 @@ fn report(py: Python<'_>, failed: Vec<RejectedCapture>, on_error: Option<&Bound<
     for (origin, text) in failed {
         match on_error {
             Some(on_error) => drop(on_error.call1((origin, text))?),
-            None => return Err(convert::raised(py, convert::ExceptionKind::Other, format!("{origin}: {text}"))),
+            None => {
+                let text = if origin.is_empty() { text } else { format!("{origin}: {text}") };
+                return Err(convert::raised(py, convert::ExceptionKind::Other, text));
+            }
         }
     }
     Ok(())
@@ -275,14 +335,19 @@ fn url_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
     convert::with_bytes(&url, |url| String::from_utf8_lossy(url).into_owned())
 }
 
-fn capture(item: &Bound<'_, PyAny>) -> PyResult<Capture> {
+/// Returns the capture in row `row`, counted from 0.
+fn capture(item: &Bound<'_, PyAny>, row: usize) -> PyResult<Capture> {
+    let without_url = || PyValueError::new_err(captures::without_url(row));
     if let Ok(fields) = item.cast::<PyDict>() {
-        return of_fields(fields);
+        return of_fields(fields, without_url);
     }
     let Ok((url, body)) = item.cast::<PyTuple>().map_or_else(|_| item.extract(), |pair| pair.extract()) else {
         return Err(PyTypeError::new_err("a capture must be a pair of URL and body, or a dictionary"));
     };
     let (url, body): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (url, body);
+    if url.is_none() {
+        return Err(without_url());
+    }
     with_url(&url, Some(&body))
 }
 
@@ -293,11 +358,11 @@ fn with_url(url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(capture)
 }
 
-fn of_fields(fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
+fn of_fields(fields: &Bound<'_, PyDict>, without_url: impl Fn() -> PyErr) -> PyResult<Capture> {
     let field = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
         Ok(fields.get_item(name)?.filter(|value| !value.is_none()))
     };
-    let url = field("url")?.ok_or_else(|| PyValueError::new_err("a capture without url"))?;
+    let url = field("url")?.ok_or_else(without_url)?;
     let mut capture = with_url(&url, field("body")?.as_ref())?;
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_none()) {
         match name.extract::<&str>()? {

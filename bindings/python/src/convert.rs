@@ -1,5 +1,6 @@
 //! Converts strings, verdicts and errors between Python and the library.
 
+use std::ffi::CString;
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -21,6 +22,7 @@ struct Types {
     witness: Py<PyType>,
     comparison: Py<PyType>,
     access: Py<PyType>,
+    ignored_column: Py<PyType>,
     /// The members of `Verdict`, by verdict number.
     verdicts: [Py<PyAny>; 4],
 }
@@ -40,6 +42,7 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
             witness: class("Witness")?,
             comparison: class("Comparison")?,
             access: class("Access")?,
+            ignored_column: class("IgnoredColumnWarning")?,
             verdicts: [member("ALLOW")?, member("DISALLOW")?, member("UNKNOWN")?, member("INVALID")?],
         })
     })
@@ -69,7 +72,7 @@ pub fn witness(py: Python<'_>, witness: &Witness) -> PyResult<Py<PyAny>> {
 }
 
 /// Returns a path as a `str`, or as `bytes` if it is not UTF-8.
-fn path<'py>(py: Python<'py>, path: &[u8]) -> Bound<'py, PyAny> {
+pub fn path<'py>(py: Python<'py>, path: &[u8]) -> Bound<'py, PyAny> {
     match str::from_utf8(path) {
         Ok(text) => PyString::new(py, text).into_any(),
         Err(_) => PyBytes::new(py, path).into_any(),
@@ -90,10 +93,10 @@ pub fn access(py: Python<'_>, found: &Summary<'_>) -> PyResult<Py<PyAny>> {
     types(py)?.access.call1(py, fields)
 }
 
-/// Creates a `reptile.Comparison`.
-pub fn comparison(py: Python<'_>, found: &Comparison) -> PyResult<Py<PyAny>> {
+/// Creates a `reptile.Comparison`. [`crate::prove::comparison`] finds the counterexamples.
+pub fn comparison(py: Python<'_>, found: &Comparison, counterexamples: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
     let sides = (witness(py, &found.first_only)?, witness(py, &found.second_only)?);
-    types(py)?.comparison.call1(py, sides)
+    types(py)?.comparison.call1(py, (sides.0, sides.1, counterexamples))
 }
 
 /// The exceptions that this module raises.
@@ -120,6 +123,12 @@ pub fn raised(py: Python<'_>, kind: ExceptionKind, text: String) -> PyErr {
         }
         Err(error) => error,
     }
+}
+
+/// Warns about columns that are ignored, at the caller's line.
+pub fn warn_of_ignored(py: Python<'_>, text: String) -> PyResult<()> {
+    let text = CString::new(text.replace('\0', "\\0"))?;
+    PyErr::warn(py, types(py)?.ignored_column.bind(py), &text, 1)
 }
 
 /// Returns whether an exception is one of the package's.

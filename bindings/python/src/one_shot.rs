@@ -6,6 +6,7 @@ use pyo3::types::{IntoPyDict, PyDict};
 use reptile::{Dialect, OneShot, Robots};
 use reptile_columns::SetOrRobots;
 
+use crate::ask::resolve;
 use crate::convert;
 use crate::robots::dialect_of;
 
@@ -30,8 +31,8 @@ impl PyOneShot {
     fn new(py: Python<'_>, crawler: &str, dialect: &str, exact: bool) -> PyResult<PyOneShot> {
         let dialect = dialect_of(dialect)?;
         let empty = Robots::parse("", dialect).map_err(|error| convert::library_error(py, error))?;
-        let agents = SetOrRobots::Robots(empty).agents(&[crawler], exact);
-        let agents = agents.map_err(|error| convert::arrow_error(py, &error))?;
+        // The files are not known yet, so the message does not mention them.
+        let agents = resolve(py, &SetOrRobots::Robots(empty), &[crawler], exact, "expected a crawler, found")?;
         let mut found = agents.iter();
         let (Some(agent), None) = (found.next(), found.next()) else {
             return Err(PyValueError::new_err(format!("expected one crawler, found the group {crawler:?}")));

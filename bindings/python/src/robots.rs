@@ -10,6 +10,8 @@ use crate::agents::{PyAgent, PyAgents};
 use crate::ask::{AgentCache, QueryOptions, decide, explain};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
+use crate::lint::{self, FindingOptions};
+use crate::prove;
 
 /// A robots.txt applies to every origin, at every time.
 const ASK: QueryOptions<'_, '_> = QueryOptions { at: None, scope: "origin" };
@@ -91,12 +93,62 @@ impl PyRobots {
     }
 
     /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see
-    /// ``Agent.compare``.
+    /// ``Agent.compare``. Their dialects may differ. The name may occur in only one of them.
     #[pyo3(signature = (other, crawler, *, exact=false))]
     fn compare(&self, py: Python<'_>, other: &PyRobots, crawler: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        let (first, second) = (self.cache.agent(py, crawler, exact)?, other.cache.agent(py, crawler, exact)?);
+        let resolve = |cache: &AgentCache, exact| cache.agent(py, crawler, exact);
+        let (first, second) = match (resolve(&self.cache, exact), resolve(&other.cache, exact)) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Ok(first), Err(_)) => (first, resolve(&other.cache, true)?),
+            (Err(_), Ok(second)) => (resolve(&self.cache, true)?, second),
+            (Err(error), Err(_)) => return Err(error),
+        };
         let found = py.detach(|| first.compare(&second, "/"));
-        convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
+        let found = found.map_err(|error| convert::library_error(py, error))?;
+        prove::comparison(py, [&first, &second], "", &found)
+    }
+
+    /// Finds mistakes, in line order: a list of ``Finding``, each with its line and, if there is a remedy, its fix.
+    ///
+    /// ``host`` is the file's host, which determines which URLs in rules belong to other sites. ``enable`` names
+    /// additional kinds of finding that are off by default. ``severity`` is the minimum: ``note``, ``warning`` or
+    /// ``error``. The list's ``withheld`` counts the findings of kinds that are off. Other Python threads continue to run.
+    #[pyo3(signature = (*, host=None, enable=None, severity="note"))]
+    fn lint(
+        &self,
+        py: Python<'_>,
+        host: Option<&str>,
+        enable: Option<&Bound<'_, PyAny>>,
+        severity: &str,
+    ) -> PyResult<Py<PyAny>> {
+        lint::lint(py, &self.body, self.dialect, &FindingOptions { host, severity, codes: enable })
+    }
+
+    /// Returns the file's bytes with all fixes that are proved to change no verdict, for any crawler and any path in all
+    /// current dialects. This object does not change.
+    ///
+    /// With ``codes`` or ``lines``, makes only the chosen findings' fixes, once. ``host`` and ``severity`` are as in
+    /// ``lint``.
+    #[pyo3(signature = (*, host=None, severity="note", codes=None, lines=None))]
+    fn fix<'py>(
+        &self,
+        py: Python<'py>,
+        host: Option<&str>,
+        severity: &str,
+        codes: Option<&Bound<'_, PyAny>>,
+        lines: Option<Vec<u32>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        lint::fix(py, &self.body, self.dialect, &FindingOptions { host, severity, codes }, lines)
+    }
+
+    /// Proves assertions about every URL at once, one per line, such as ``disallow GPTBot /private/*``,
+    /// ``allow * /$ /docs/*``, ``same Googlebot Bingbot`` or ``GPTBot <= *``: a list of ``Outcome``.
+    ///
+    /// ``allow_default`` accepts crawlers that no group names: they obey the group for ``*`` or nothing. Mistakes in
+    /// the assertions raise ``AssertionsError``. Other Python threads continue to run.
+    #[pyo3(signature = (assertions, *, allow_default=false))]
+    fn prove(&self, py: Python<'_>, assertions: &str, allow_default: bool) -> PyResult<Vec<Py<PyAny>>> {
+        prove::prove(py, &self.robots, assertions, allow_default)
     }
 
     /// The URLs of the sitemaps that count in the dialect.

@@ -22,12 +22,12 @@ pub struct PySet {
     cache: AgentCache,
     /// The crawlers that rows name.
     row_crawlers: RowCrawlers,
-    /// The file, if any, and whether it is mapped.
-    file: Option<(PathBuf, bool)>,
+    /// The file, if any.
+    file: Option<PathBuf>,
 }
 
 impl PySet {
-    pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
+    pub fn new(set: Set, file: Option<PathBuf>) -> PySet {
         let row_crawlers = RowCrawlers::default();
         PySet { cache: AgentCache::new(SetOrRobots::Set(set.clone())), row_crawlers, set, file }
     }
@@ -208,6 +208,25 @@ impl PySet {
         arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, usage, times, scope, parallel })
     }
 
+    /// Returns a frame with the columns of ``decide_many`` appended: a new pandas or Polars DataFrame, or a
+    /// ``pyarrow.Table``, like ``frame``.
+    ///
+    /// ``columns`` and ``options`` are as in ``decide_many``. The rows, their order and a pandas index do not change.
+    /// In pandas, added columns have Arrow types (``pandas.ArrowDtype``). All added columns are null where the URL is
+    /// null. A frame that already has one of them raises ``ValueError``. A lazy Polars frame needs ``reptile.polars``.
+    #[pyo3(signature = (agents, frame, columns=None, **options))]
+    fn with_verdicts<'py>(
+        slf: &Bound<'py, Self>,
+        agents: &Bound<'py, PyAny>,
+        frame: &Bound<'py, PyAny>,
+        columns: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let decide = slf.getattr("decide_many")?;
+        let decide = slf.py().import("functools")?.call_method1("partial", (decide, agents))?;
+        arrow::with_verdicts(&decide, frame, columns, options)
+    }
+
     /// Resolves a crawler, for many queries about one crawler.
     #[pyo3(signature = (name, *, exact=false))]
     fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool) -> PyResult<PyAgent> {
@@ -303,8 +322,8 @@ impl PySet {
 
     /// The set's file, or None if the set is only in memory.
     #[getter]
-    fn path(&self) -> Option<&Path> {
-        self.file.as_ref().map(|(path, _)| path.as_path())
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Returns an iterator over the origins that the set knows, such as ``https://example.com``, in the set's order;
@@ -330,13 +349,14 @@ impl PySet {
         usize::try_from(self.set.len()).unwrap_or(usize::MAX)
     }
 
-    /// Pickles the set as its file's path, which the other process opens. Spark, Ray and multiprocessing use this.
+    /// Pickles the set as its file's path. The other process maps the file, so that processes share its memory; see
+    /// ``open``. Spark, Ray and multiprocessing use this.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
-        let Some((path, is_mapped)) = &self.file else {
+        let Some(path) = &self.file else {
             let text = "cannot pickle a set that is only in memory: compile it to a file (`path`)";
             return Err(raised(py, ExceptionKind::Other, text.to_owned()));
         };
-        Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
+        Ok((py.import("reptile")?.getattr("open")?, (path.clone(), true)))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
@@ -348,7 +368,7 @@ impl PySet {
     }
 
     fn __repr__(&self) -> String {
-        let file = self.file.as_ref().map_or_else(|| "in memory".to_owned(), |(path, _)| path.display().to_string());
+        let file = self.file.as_ref().map_or_else(|| "in memory".to_owned(), |path| path.display().to_string());
         format!("<reptile.Set of {} origins, {}, {file}>", self.set.len(), self.set.dialect())
     }
 }
@@ -397,7 +417,7 @@ pub fn open_set(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<PySet> {
     let path = std::path::absolute(&path)?;
     let opened = py.detach(|| if map { mapped(&path) } else { Set::read(&path) });
     let set = opened.map_err(|error| convert::file_error(py, &path, error))?;
-    Ok(PySet::new(set, Some((path, map))))
+    Ok(PySet::new(set, Some(path)))
 }
 
 /// Maps a set file, for callers whose documentation states the requirements.

@@ -245,10 +245,31 @@ def test_invalid_arguments_raise(path, tmp_path):
     ]:
         with pytest.raises(error, match=text):
             RobotsFilter(**{"set_path": path, "agents": "GPTBot", **arguments})
-    document = Document("text", "id", metadata={"url": "https://shop.example/"})
+
+
+def document(text="text", **metadata):
+    return Document(text, "id", metadata={"url": "https://shop.example/", **metadata})
+
+
+def test_the_set_is_checked_when_the_filter_is_made(path, tmp_path):
+    later = tmp_path / "web.reptile"
+    with pytest.raises(FileNotFoundError) as raised:
+        RobotsFilter(later, "GPTBot")
+    assert raised.value.filename == str(later)
+    with pytest.raises(reptile.CrawlerError, match="Googelbot"):
+        RobotsFilter(path, "Googelbot")
+    assert RobotsFilter(path, "Googelbot", exact=True).filter(document())
+    (tmp_path / "damaged").write_bytes(b"not a set")
+    with pytest.raises(reptile.FormatError):
+        RobotsFilter(tmp_path / "damaged", "GPTBot")
+    # On a machine without the set, workers find the mistakes.
+    made = pickle.dumps([RobotsFilter(later, "GPTBot", check=False), RobotsFilter(path, "Googelbot", check=False)])
+    missing, misspelled = pickle.loads(made)
     with pytest.raises(FileNotFoundError):
-        RobotsFilter(tmp_path / "nowhere", "GPTBot").filter(document)
+        missing.filter(document())
     with pytest.raises(reptile.CrawlerError):
-        RobotsFilter(path, "Googelbot").filter(document)
+        misspelled.filter(document())
     with pytest.raises(reptile.Error, match="not by time"):
-        RobotsFilter(path, "GPTBot", time_key="date").filter(document)
+        RobotsFilter(path, "GPTBot", time_key="date").filter(document())
+    later.write_bytes(path.read_bytes())
+    assert missing.filter(document()) == (False, "robots_disallow")

@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_opens(tmp_path):
 
 
 def test_readme(tmp_path):
-    for name in ("polars", "duckdb"):
+    for name in ("polars", "duckdb", "pandas"):
         pytest.importorskip(name)
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -68,10 +69,31 @@ def test_readme(tmp_path):
     parquet.write_table(pyarrow.table({"url": ROWS}), tmp_path / "urls.parquet")
     page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     (tmp_path / "readme.py").write_text("\n".join(blocks), encoding="utf-8")
     made = subprocess.run([sys.executable, "readme.py"], capture_output=True, text=True, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
+
+
+def test_the_printed_install_has_every_extra(tmp_path):
+    page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    [line] = re.findall(r"^pip install .*target/wheels.*$", page, re.M)
+    folder = tmp_path / "target" / "wheels"
+    folder.mkdir(parents=True)
+    # An older wheel, and another package's.
+    wheels = ["reptile_robots-0.0.9-x.whl", "reptile_robots-0.1.0-x.whl", "reptile_polars-0.1.0-x.whl"]
+    for age, name in zip((20, 10, 0), wheels):
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - age,) * 2)
+    script = f"pip() {{ printf '%s\\n' \"$@\"; }}\n{line}\n"
+    printed = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    install, target = printed.stdout.splitlines()
+    wheel, extras = re.fullmatch(r"target/wheels/(.*)\[(.*)\]", target).groups()
+    assert (install, wheel) == ("install", wheels[1])
+    blocks = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S))
+    engines = ("duckdb", "pandas", "polars", "datafusion", "pyspark", "datatrove")
+    used = {name for name in engines if re.search(rf"^(import|from) (.*\W)?{name}\b", blocks, re.M)}
+    assert used == set(extras.split(","))
 
 
 @pytest.mark.parametrize("engine", ["arrow", "pandas", "duckdb", "polars", "datafusion"])
@@ -120,3 +142,21 @@ def test_datatrove_example(web, path, tmp_path):
             names = [agent for agent, verdict in zip(AGENTS, row) if verdict == "disallow"]
             refused[str(number)] = {"id": str(number), "robots": "disallow" if names else "invalid", "robots_refused": names}
     assert found["refused"] == refused and set(found["kept"]) == set(map(str, range(len(ROWS)))) - set(refused)
+
+
+def test_datatrove_rights_example(path, tmp_path):
+    pytest.importorskip("datatrove.pipeline.filters", exc_type=ImportError)
+    for name in ("warcio", "magic", "cchardet"):
+        pytest.importorskip(name, exc_type=ImportError)
+    (tmp_path / "warc").mkdir()
+    block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{}\r\n<!doctype html><html><body>{}</body></html>"
+    pages = [block.format("Content-Usage: train-ai=y\r\n", "a"), block.format("Content-Usage: train-ai=y\r\nX-Robots-Tag: noai\r\n", "b")]
+    pages += [block.format("", "c"), block.format("tdm-reservation: 0\r\n", "<meta name=robots content=noai>")]
+    with open(tmp_path / "warc" / "a.warc", "w", newline="") as file:
+        for number, page in enumerate(pages):
+            fields = f"WARC-Type: response\r\nWARC-Target-URI: https://gone.example/{number}\r\nWARC-Record-ID: <{number}>\r\n"
+            fields += "WARC-Date: 2026-03-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
+            file.write(f"WARC/1.0\r\n{fields}Content-Length: {len(page)}\r\n\r\n{page}\r\n\r\n")
+    run(tmp_path, "datatrove_rights.py", path, tmp_path / "warc", tmp_path / "kept")
+    kept = [json.loads(row)["id"] for file in (tmp_path / "kept").glob("*.gz") for row in gzip.open(file, "rt")]
+    assert kept == ["<0>"]

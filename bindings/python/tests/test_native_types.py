@@ -1,4 +1,5 @@
-"""Static types: the stubs match the module, and type checkers reject the truth value of a verdict."""
+"""Static types: the stubs match the module, the package passes type checkers, and these reject the truth value of a
+verdict."""
 
 import importlib.util
 import inspect
@@ -14,6 +15,7 @@ import reptile
 
 PROGRAM = """
 import datetime
+import email.message
 from collections.abc import Iterator
 
 import reptile
@@ -40,7 +42,36 @@ summary: reptile.Verdicts = web.summarize("GPTBot", ["example.com"])
 explained: reptile.Explanation = web.explain("GPTBot", "https://example.com/", scope="www")
 kind: str = agent.directives("https://example.com/")[0]["kind"]
 purposes = web.decide_many("GPTBot", ["https://example.com/"], uses=["search"], purpose="search", unknown_usage="allow")
+robots: reptile.Robots = reptile.Robots("user-agent: *")
+findings: reptile.Findings = robots.lint(host="example.com", severity="warning")
+edits: list[str | None] = [finding.fix.edit.text for finding in findings if finding.fix and finding.fix.edit]
+withheld: dict[str, int] = findings.withheld
+fixed: bytes = robots.fix(codes=["html"], lines=[1])
+outcomes: list[reptile.Outcome] = robots.prove("GPTBot <= *", allow_default=True)
+relation: str = robots.compare(reptile.Robots(""), "GPTBot").relation
+rights: reptile.Rights = agent.rights("/", {"X-Robots-Tag": "noai"}, None, uses="train-ai")
+message = email.message.Message()
+of_message: reptile.Rights = agent.rights("/", message, "")
+training: bool = rights.permissions["train-ai"] == "allowed"
+of_each: list[reptile.Rights] = web.agents("GPTBot").rights("/", [("a", b"b")], b"", purpose="search", unknown_usage="allow")
+
+
+class Frame: ...
+
+
+frame: Frame = web.with_verdicts("GPTBot", Frame(), "verdict,line", url_column="url", exact=True)
+again: Frame = web.agents("GPTBot").with_verdicts(frame, uses=["search"], parallel=False)
 """
+
+# Each line is an error.
+MISTAKES = [
+    'robots.lint(severity="grave")',
+    "robots.fix(lines=1)",
+    'web.with_verdicts("GPTBot", 1, url="url")',
+    'agent.rights("/", 7, None)',
+    'agent.rights("/", [])',
+    'web.decide("GPTBot", "/", scope="site")',
+]
 
 # Each line uses a truth value, and is an error. The lines after it never run, so each line is in its own function.
 TRUTHS = [
@@ -54,6 +85,8 @@ TRUTHS = [
     "if found.first_only: pass",
     "if agent.access('/'): pass",
     "assert agent.permits_no_more_than(agent)",
+    "assert rights",
+    "assert outcomes[0]",
 ]
 
 USE = """
@@ -100,12 +133,19 @@ def test_mypy(tmp_path):
     shutil.copytree(
         pathlib.Path(reptile.__file__).parent, tmp_path / "reptile", ignore=shutil.ignore_patterns("*.so", "*.pyd")
     )
-    files = [f"reptile/{name}" for name in ("__init__.py", "_native.pyi", "_types.py")]
-    code, text = runs("mypy", "--strict", "good.py", *files, folder=tmp_path)
+    # Many engines have no types.
+    untyped = ["--ignore-missing-imports", "--allow-subclassing-any"]
+    code, text = runs("mypy", "--strict", *untyped, "-p", "reptile", folder=tmp_path)
     assert code == 0, text
+    code, text = runs("mypy", "--strict", *untyped, "good.py", folder=tmp_path)
+    assert code == 0, text
+    (tmp_path / "wrong.py").write_text(PROGRAM + "\n".join(MISTAKES))
+    code, text = runs("mypy", "--strict", *untyped, "wrong.py", folder=tmp_path)
+    lines = {int(line.split(":")[1]) for line in text.splitlines() if ": error:" in line}
+    assert len(lines) == len(MISTAKES), text
     # mypy knows that the lines after a truth value never run, and reports them with this option.
     (tmp_path / "bad.py").write_text(BAD)
-    code, text = runs("mypy", "--strict", "--warn-unreachable", "bad.py", folder=tmp_path)
+    code, text = runs("mypy", "--strict", *untyped, "--warn-unreachable", "bad.py", folder=tmp_path)
     print(text)
     assert code == 1 and text.count("unreachable") >= len(TRUTHS) - 2, text
 
@@ -114,16 +154,27 @@ def test_pyright(tmp_path):
     program = pyright()
     (tmp_path / "good.py").write_text(PROGRAM)
     (tmp_path / "bad.py").write_text(BAD)
+    (tmp_path / "wrong.py").write_text(PROGRAM + "\n".join(MISTAKES))
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "reportUnnecessaryComparison": false}')
 
-    def errors(name):
+    def errors(name, folder=tmp_path):
         made = subprocess.run(
             [program, "--pythonpath", sys.executable, "--level", "error", name],
             capture_output=True,
             text=True,
-            cwd=tmp_path,
+            cwd=folder,
         )
         return [line for line in made.stdout.splitlines() if " - error: " in line], made.stdout + made.stderr
+
+    # Imports of engines that are not installed are errors too.
+    package = tmp_path / "package"
+    shutil.copytree(
+        pathlib.Path(reptile.__file__).parent, package / "reptile", ignore=shutil.ignore_patterns("*.so", "*.pyd")
+    )
+    (package / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard", "reportMissingImports": false}')
+    assert errors("reptile", package)[0] == [], errors("reptile", package)[1]
+    found, text = errors("wrong.py")
+    assert len({line.split(":")[1] for line in found}) == len(MISTAKES), text
 
     assert errors("good.py")[0] == [], errors("good.py")[1]
     found, text = errors("bad.py")

@@ -55,6 +55,40 @@ def test_duckdb(web, path, urls):
     assert connection.sql("select * from decided").to_arrow_table().to_pydict() == expected(web)
 
 
+def test_a_function_in_duckdb_is_replaced(path):
+    duckdb = pytest.importorskip("duckdb")
+    from reptile.duckdb import register
+
+    connection, cell = duckdb.connect(), lambda: connection.sql("select robots('https://shop.example/help')").fetchone()[0]
+    for agents, columns, expected in [
+        ("GPTBot", "verdict", {"GPTBot:verdict": "disallow"}),
+        ("MyBot", "verdict", {"MyBot:verdict": "allow"}),
+        # The type of the result may change.
+        (["MyBot", "GPTBot"], "refused", {"refused": ["GPTBot"]}),
+    ]:
+        register(connection, path, agents, columns)
+        assert cell() == expected
+    # A failed call keeps the function.
+    with pytest.raises(reptile.CrawlerError):
+        register(connection, path, "Googelbot")
+    assert cell() == {"refused": ["GPTBot"]}
+    connection.remove_function("robots")
+    register(connection, path, "GPTBot", "verdict")
+    assert cell() == {"GPTBot:verdict": "disallow"}
+    # Other functions are not replaced.
+    connection.create_function("mine", lambda url: url, ["VARCHAR"], "VARCHAR")
+    for name in ("mine", "lower"):
+        with pytest.raises(duckdb.Error, match=name):
+            register(connection, path, "GPTBot", name=name)
+    # Each connection has its own functions.
+    other = duckdb.connect()
+    register(other, path, "MyBot", "verdict")
+    assert cell() == {"GPTBot:verdict": "disallow"}
+    register(duckdb.default_connection(), path, "MyBot")
+    register(duckdb.default_connection(), path, "MyBot")
+    duckdb.default_connection().remove_function("robots")
+
+
 def test_polars(web, path, urls):
     polars = pytest.importorskip("polars")
     from reptile.polars import robots

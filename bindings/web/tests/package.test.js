@@ -257,7 +257,7 @@ test("limits", () => {
         assert.deepEqual([file.decide("Bingbot", url).verdict, explained.verdict], [verdict, verdict], String(size));
         assert.equal(file.decideAll("Bingbot", [url]).verdict(0, 0), verdict);
     }
-    assert.equal(file.decide("Bingbot", "https://example.com/" + "a".repeat(MAX_URL_BYTES)).reason, "no URL");
+    assert.equal(file.decide("Bingbot", "https://example.com/" + "a".repeat(MAX_URL_BYTES)).reason, "URL over 64 KiB");
     const names = Array.from({ length: MAX_AGENTS }, (_, index) => `Bot${"abcdefghij"[index % 10]}${"abcdefghij"[Math.floor(index / 10) % 10]}${"abcdefghij"[Math.floor(index / 100)]}`);
     for (const count of [MAX_AGENTS - 1, MAX_AGENTS]) {
         assert.equal(file.decideAll(names.slice(0, count), ["/"], { exact: true }).agents.length, count);

@@ -11,6 +11,13 @@
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
 '/cart'
+>>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\ndisallow: /cart/help")
+>>> [(finding.line, finding.code) for finding in robots.lint()]
+[(3, 'superfluous-rule')]
+>>> robots.fix()
+b'user-agent: *\\ndisallow: /cart\\n'
+>>> robots.prove("disallow * /cart/*", allow_default=True)[0].holds
+True
 
 ``open`` opens a set file, and ``Robots`` parses one robots.txt. ``OneShot`` answers a single question about a file in a
 few microseconds. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy`` replace ``urllib.robotparser``,
@@ -18,6 +25,7 @@ Protego and Scrapy's parsers. ``reptile.spark``, ``reptile.datatrove``, ``reptil
 ``reptile.datafusion`` decide URLs inside these engines.
 """
 
+from ._findings import AssertionsError, Edit, Finding, Findings, Fix, Mistake, Outcome
 from ._native import (
     FORMAT_VERSION,
     Agent,
@@ -35,21 +43,45 @@ from ._native import (
     open,
 )
 from ._native import VERSION as __version__
-from ._types import Access, Comparison, CrawlerError, Directive, Error, FormatError, Verdict, Witness
+from ._rights import Rights
+from ._types import (
+    Access,
+    Comparison,
+    Counterexample,
+    CrawlerError,
+    Decision,
+    Directive,
+    Error,
+    FormatError,
+    IgnoredColumnWarning,
+    Verdict,
+    Witness,
+)
 
 __all__ = [
     "FORMAT_VERSION",
     "Access",
     "Agent",
     "Agents",
+    "AssertionsError",
     "Comparison",
+    "Counterexample",
     "CrawlerError",
+    "Decision",
     "Directive",
+    "Edit",
     "Error",
     "Explanation",
+    "Finding",
+    "Findings",
+    "Fix",
     "FormatError",
+    "IgnoredColumnWarning",
+    "Mistake",
     "OneShot",
     "Origins",
+    "Outcome",
+    "Rights",
     "Robots",
     "Set",
     "Verdict",

@@ -1,9 +1,16 @@
 import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol, final
+from typing import Any, Final, Literal, Protocol, TypeVar, final
 
-from ._types import Access, Comparison, Directive, Verdict, Witness
+import pandas
+import polars
+import pyarrow
+from typing_extensions import Unpack
+
+from ._findings import Findings, Outcome, Severity
+from ._rights import Rights
+from ._types import Access, Comparison, Directive, FrameOptions, SetFrameOptions, Verdict, Witness
 
 __all__ = [
     "FORMAT_VERSION",
@@ -35,6 +42,14 @@ class _ArrowStream(Protocol):
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+_Frame = TypeVar("_Frame")
+_Pairs = Iterable[tuple[str | bytes, str | bytes]]
+
+class _Items(Protocol):
+    def items(self) -> _Pairs: ...
+
+_Headers = _Items | _Pairs
 
 _Urls = _ArrowStream | _ArrowArray | Iterable[str | None] | Iterable[bytes | None]
 
@@ -77,6 +92,9 @@ class Verdicts:
     def column(self, name: str) -> list[Any]: ...
     def __getitem__(self, key: str, /) -> list[Any]: ...
     def to_pydict(self) -> dict[str, list[Any]]: ...
+    def to_arrow(self) -> pyarrow.Table: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+    def to_polars(self) -> polars.DataFrame: ...
     def __len__(self) -> int: ...
 
 @final
@@ -109,6 +127,19 @@ class Agent:
         vocabulary: str = "aipref-08",
     ) -> dict[str, Literal["allowed", "disallowed", "unknown", "not-applicable"]]: ...
     def usage_lines(self, url: str | bytes) -> list[Directive]: ...
+    def rights(
+        self,
+        url: str | bytes,
+        headers: _Headers | None,
+        html: str | bytes | None,
+        *,
+        uses: str | Sequence[str] | None = None,
+        profile: str = "all",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        at: _Moment | None = None,
+        truncated: bool = False,
+    ) -> Rights: ...
     def compare(self, other: Agent, url: str | bytes | None = None) -> Comparison: ...
     def permits_no_more_than(self, other: Agent, url: str | bytes | None = None) -> Witness: ...
 
@@ -119,7 +150,23 @@ class Agents:
     @property
     def names(self) -> list[str]: ...
     def decide(self, url: str | bytes, *, at: _Moment | None = None, scope: _Scope = "origin") -> list[Verdict]: ...
+    def rights(
+        self,
+        url: str | bytes,
+        headers: _Headers | None,
+        html: str | bytes | None,
+        *,
+        uses: str | Sequence[str] | None = None,
+        profile: str = "all",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        at: _Moment | None = None,
+        truncated: bool = False,
+    ) -> list[Rights]: ...
     def summarize(self, origins: str | Iterable[str] | None = None) -> Verdicts: ...
+    def with_verdicts(
+        self, frame: _Frame, columns: str | Sequence[str] | None = None, **options: Unpack[FrameOptions]
+    ) -> _Frame: ...
     def decide_many(
         self,
         urls: _Urls,
@@ -171,6 +218,18 @@ class Robots:
     def agents(self, names: str | Sequence[str], *, exact: bool = False) -> Agents: ...
     def agent_of_header(self, header: str | bytes) -> Agent | None: ...
     def compare(self, other: Robots, crawler: str, *, exact: bool = False) -> Comparison: ...
+    def lint(
+        self, *, host: str | None = None, enable: str | Sequence[str] | None = None, severity: Severity = "note"
+    ) -> Findings: ...
+    def fix(
+        self,
+        *,
+        host: str | None = None,
+        severity: Severity = "note",
+        codes: str | Sequence[str] | None = None,
+        lines: Sequence[int] | None = None,
+    ) -> bytes: ...
+    def prove(self, assertions: str, *, allow_default: bool = False) -> list[Outcome]: ...
 
 @final
 class OneShot:
@@ -259,6 +318,13 @@ class Set:
         parallel: bool = True,
         exact: bool = False,
     ) -> Verdicts: ...
+    def with_verdicts(
+        self,
+        agents: str | Sequence[str],
+        frame: _Frame,
+        columns: str | Sequence[str] | None = None,
+        **options: Unpack[SetFrameOptions],
+    ) -> _Frame: ...
     def agent(self, name: str, *, exact: bool = False) -> Agent: ...
     def agents(self, names: str | Sequence[str], *, exact: bool = False) -> Agents: ...
     def agent_of_header(self, header: str | bytes) -> Agent | None: ...

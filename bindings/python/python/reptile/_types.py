@@ -3,7 +3,7 @@
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Literal, NoReturn, TypedDict
+from typing import Any, Literal, NoReturn, TypedDict
 
 
 class Verdict(str, enum.Enum):
@@ -50,6 +50,28 @@ class Witness:
 
 
 @dataclasses.dataclass(frozen=True)
+class Decision:
+    """A verdict and its reason."""
+
+    verdict: Verdict
+    """The verdict."""
+    line: int | None
+    """The deciding rule's line, starting at 1; None if no rule decided."""
+    reason: str
+    """A short reason such as ``rule`` or ``no rule matches``."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Counterexample:
+    """A path for which a claim is false."""
+
+    path: str | bytes
+    """The path as written in a URL; ``bytes`` if it is not UTF-8."""
+    decisions: list[Decision]
+    """The decision for each crawler, or for each side of a comparison."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Comparison:
     """The comparison over all paths of two crawlers' access, or of one crawler's access under two robots.txt files.
 
@@ -60,6 +82,18 @@ class Comparison:
     """A path that only the first side allows."""
     second_only: Witness
     """A path that only the second side allows."""
+    counterexamples: list[Counterexample] = dataclasses.field(default_factory=list, compare=False)
+    """For each of these paths, the decisions of the first and the second side."""
+
+    @property
+    def relation(self) -> Literal["equal", "narrower", "wider", "different", "unproved"]:
+        """How the first side relates to the second. ``narrower``: it allows less. ``wider``: it allows more.
+        ``different``: each allows something that the other does not. ``unproved``: a proof was cut off."""
+        if self.unproved:
+            return "unproved"
+        if self.first_only.state == "path":
+            return "different" if self.second_only.state == "path" else "wider"
+        return "narrower" if self.second_only.state == "path" else "equal"
 
     @property
     def equivalent(self) -> bool:
@@ -133,6 +167,24 @@ class DecideOptions(UsageOptions, total=False):
     """The options of ``Set.decide_many`` that every function for queries passes on."""
 
     scope: Literal["origin", "scheme", "www", "domain"]
+
+
+class FrameOptions(DecideOptions, total=False):
+    """The options of ``Agents.decide_many``, for ``Agents.with_verdicts``."""
+
+    url_column: str | None
+    times: Any
+    parallel: bool
+
+
+class SetFrameOptions(FrameOptions, total=False):
+    """The options of ``Set.decide_many``, for ``Set.with_verdicts``."""
+
+    exact: bool
+
+
+class IgnoredColumnWarning(UserWarning):
+    """``compile`` ignored columns that captures do not have."""
 
 
 class Error(Exception):

@@ -14,7 +14,7 @@ from datatrove.pipeline.filters.base_filter import BaseFilter
 from datatrove.pipeline.writers.disk_base import DiskWriter
 
 from . import _opened, _times
-from ._native import Robots
+from ._native import Agents, Robots
 from ._types import DecideOptions
 
 if TYPE_CHECKING:
@@ -44,9 +44,19 @@ class RobotsFilter(BaseFilter):
     ``lines`` and ``vocabulary`` as in ``Set.decide_many``: the verdicts and the refused crawlers are then those for the
     fetch and the use.
 
+    With ``rights``, a profile such as "all", the statements that arrived with the page count too, as in ``Agent.rights``,
+    and ``purpose`` is required. ``html_key`` is the metadata field with the page's HTML, or "text" for the document's
+    text, which is HTML until an extractor has run. ``headers_key`` is the field with the response's headers. A document
+    without its HTML or its headers may have lost a statement that forbids the use: it is unknown, or disallowed with
+    ``unknown_usage="disallow"``, unless the profile ignores them. datatrove's readers of WARC files keep no headers, and
+    its extractors replace the HTML, so run the filter before them, or let a reader store both.
+
     In a set by time, ``time_key`` decides each document by the rules at its own time, in ``metadata[time_key]``: an ISO
     8601 text such as "2026-03-14T15:09:26Z", a ``datetime``, or an integer in seconds since 1970. A time without a zone
     is in UTC. A document without a valid time is invalid. A set that is not by time is an error.
+
+    The set is opened when the filter is made, so that a missing set or a misspelled name is an error at once. On a
+    machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
 
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
     it. The filter itself pickles as the path.
@@ -74,6 +84,10 @@ class RobotsFilter(BaseFilter):
         unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
         lines: Literal["usage", "signals", "both"] = "usage",
         vocabulary: str = "aipref-08",
+        rights: str | None = None,
+        html_key: str | None = None,
+        headers_key: str | None = None,
+        check: bool = True,
     ) -> None:
         for name, value, known in [
             ("mode", mode, ("keep", "tag")),
@@ -84,7 +98,9 @@ class RobotsFilter(BaseFilter):
                 raise ValueError(f"{name}: expected {' or '.join(known)}, found {value!r}")
         if batch_size < 1:
             raise ValueError(f"batch_size: expected 1 or more, found {batch_size}")
-        super().__init__(exclusion_writer, batch_size)
+        # datatrove does not annotate that it may be None.
+        writer: Any = exclusion_writer
+        super().__init__(writer, batch_size)
         # Workers may have another working folder.
         self.set_path = os.path.abspath(set_path)
         self.agents = (agents,) if isinstance(agents, str) else tuple(agents)
@@ -98,6 +114,8 @@ class RobotsFilter(BaseFilter):
         self.key = key
         self.exact = exact
         self.time_key = time_key
+        self.purpose = purpose
+        self.unknown_usage: Literal["allow", "disallow", "unknown"] | None = unknown_usage
         self.options: DecideOptions = {
             "scope": scope,
             "purpose": purpose,
@@ -105,10 +123,23 @@ class RobotsFilter(BaseFilter):
             "lines": lines,
             "vocabulary": vocabulary,
         }
+        self.rights = rights
+        self.html_key = html_key
+        self.headers_key = headers_key
         # With a purpose, its verdict replaces the fetch's.
         self.columns: Sequence[str] = ["verdict"] if purpose is None else []
         # Report invalid options now rather than in a worker.
         Robots("").agents("*").decide_many([], self.columns, **self.options)
+        if rights is not None:
+            if (scope, lines, vocabulary) != ("origin", "usage,tokens", "aipref-08"):
+                raise ValueError("rights: cannot be combined with scope, lines or vocabulary; the profile names the lines")
+            if purpose is None:
+                raise ValueError("rights: requires purpose, the use that kept pages must permit, and unknown_usage")
+            Robots("").agent("*").rights("/", None, None, uses=[], profile=rights, purpose=purpose, unknown_usage=unknown_usage)
+        elif html_key is not None or headers_key is not None:
+            raise ValueError("html_key and headers_key: require rights, the profile that names the statements that count")
+        if check:
+            _opened.agents(self.set_path, self.agents, exact)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Tags a document. Returns whether it is kept, or why not."""
@@ -121,10 +152,25 @@ class RobotsFilter(BaseFilter):
         times = None
         if self.time_key is not None:
             times = [_times.seconds_or_none(doc.metadata.get(self.time_key)) for doc in batch]
+        if self.rights is not None:
+            given = zip(batch, urls, times or [None] * len(batch))
+            return [self._tagged(doc, agents.names, self._page_verdicts(agents, doc, url, time)) for doc, url, time in given]
         # There is already one worker process per processor.
         found = agents.decide_many(urls, self.columns, times=times, parallel=False, **self.options)
         of_each = zip(*map(found.column, found.column_names))
         return [self._tagged(doc, agents.names, verdicts) for doc, verdicts in zip(batch, of_each)]
+
+    def _page_verdicts(self, agents: Agents, doc: Document, url: str | bytes | None, time: int | None) -> list[str]:
+        """Returns each crawler's verdict for the fetch and the purpose, with the page's own statements."""
+        if url is None or time is None and self.time_key is not None:
+            return ["invalid"] * len(agents)
+        html = doc.metadata.get(self.html_key, doc.text if self.html_key == "text" else None) if self.html_key else None
+        headers = doc.metadata.get(self.headers_key) if self.headers_key else None
+        profile, purpose, unknown_usage = self.rights or "", self.purpose, self.unknown_usage
+        found = agents.rights(
+            url, headers, html, uses=[], profile=profile, purpose=purpose, unknown_usage=unknown_usage, at=time
+        )
+        return [str(rights.purpose) for rights in found]
 
     def _tagged(self, doc: Document, names: list[str], of_each: Iterable[str | None]) -> bool | tuple[bool, str]:
         # A document without a URL has no verdict.

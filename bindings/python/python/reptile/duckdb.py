@@ -7,10 +7,13 @@
 >>> connection.sql("select url, unnest(each(url, agent)) from 'requests.parquet'")       # doctest: +SKIP
 """
 
+import contextlib
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow
 
 from ._native import Set
@@ -43,7 +46,8 @@ def register(
     ``web`` is a ``Set`` or the path of a set file, which is mapped. ``options`` are the options ``uses``, ``lines``,
     ``vocabulary``, ``purpose``, ``unknown_usage`` and ``scope`` of ``Set.decide_many``. DuckDB calls the function for
     2,048 rows at a time. All fields are NULL where the URL is NULL; ``refused`` and ``mask`` are also NULL where the
-    verdict is unknown or invalid. HOSTS.md lists the types.
+    verdict is unknown or invalid. HOSTS.md lists the types. Another call with the same ``name`` on this connection
+    replaces the function.
 
     With ``agents=None``, the function is ``robots(url, agent)``, and each row names its crawler, as in
     ``Set.decide_each``, which also explains ``headers``; the default columns are ``verdict`` and ``agent``.
@@ -67,7 +71,25 @@ def register(
         lambda url, agent, time: structs(url, agent, time),
     ]
     call = calls[len(question.beside)]
-    connection.create_function(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
+    _forget(connection, name)
+    # Its stubs know no texts for its enumerations.
+    create: Any = connection.create_function
+    create(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
+    _registered.setdefault(connection, set()).add(name)
+
+
+_registered: "weakref.WeakKeyDictionary[DuckDBPyConnection, set[str]]" = weakref.WeakKeyDictionary()
+"""The names of the functions that were registered on each connection."""
+
+
+def _forget(connection: "DuckDBPyConnection", name: str) -> None:
+    """Removes a function that ``register`` created. DuckDB does not replace functions."""
+    names = _registered.get(connection, set())
+    if name in names:
+        names.discard(name)
+        # The caller may have removed it.
+        with contextlib.suppress(duckdb.InvalidInputException):
+            connection.remove_function(name)
 
 
 def _type(kind: pyarrow.DataType) -> str:

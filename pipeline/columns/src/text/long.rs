@@ -12,8 +12,11 @@ use super::{Answers, TableDecider, push_row};
 use crate::column::Cell;
 use crate::decide::{DecidedRow, ExplainedOrReason, RowReasons};
 
-/// The reason for a row that is not a URL, as [`reptile::Reason::NoUrl`] shows it.
+/// The reason for a row without a URL, as [`reptile::Reason::NoUrl`] shows it.
 const NO_URL: &str = "no URL";
+
+/// The reason for a line that is too long for a URL, as [`reptile::Reason::LongUrl`] shows it.
+const LONG_URL: &str = "URL over 64 KiB";
 
 /// Part of an overlong line, without its line end, for [`TableDecider::pass_on`].
 pub struct LongPart<'b> {
@@ -33,6 +36,7 @@ impl TableDecider {
     pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
         self.prepare(answers);
         let is_list = table.format == tables::Format::List;
+        let reason = if is_list { LONG_URL } else { NO_URL };
         // A long CSV row may have line ends in each part.
         answers.line_ends = part.line_ends;
         if part.is_first && !is_list {
@@ -53,7 +57,7 @@ impl TableDecider {
             AnswerRows::Columns(columns) => {
                 // A text's length comes first in Parquet and Arrow. No URL is that long, so the URL is null.
                 if part.is_last {
-                    self.with_invalid(|row| {
+                    self.with_invalid(reason, |row| {
                         for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
                             self.decider.write_cell(cell, row, &mut safe_cells(column));
                         }
@@ -75,7 +79,7 @@ impl TableDecider {
         if let Some(url) = url {
             let quote: &[u8] = if self.format == AnswerFormat::Jsonl { b"\"" } else { b"" };
             if part.is_first {
-                self.push_invalid(0..url, &mut buffer);
+                self.push_invalid(reason, 0..url, &mut buffer);
                 buffer.extend_from_slice(&[&self.texts.leads[url], quote].concat());
             }
             if is_list {
@@ -87,7 +91,7 @@ impl TableDecider {
         }
         // If the row is copied, it contains the URL, which needs no cell.
         if if self.has_row { part.is_first } else { part.is_last } {
-            self.push_invalid(url.map_or(0, |url| url + 1)..all.end, &mut buffer);
+            self.push_invalid(reason, url.map_or(0, |url| url + 1)..all.end, &mut buffer);
             buffer.extend_from_slice(&self.texts.end);
         }
         if self.has_row {
@@ -97,15 +101,15 @@ impl TableDecider {
     }
 
     /// Appends some cells for a row without a URL.
-    fn push_invalid(&self, cells: Range<usize>, buffer: &mut Vec<u8>) {
-        self.with_invalid(|row| self.texts.push_cells(&self.decider, cells, row, buffer));
+    fn push_invalid(&self, reason: &'static str, cells: Range<usize>, buffer: &mut Vec<u8>) {
+        self.with_invalid(reason, |row| self.texts.push_cells(&self.decider, cells, row, buffer));
     }
 
     /// Runs `write` with a row without a URL.
-    fn with_invalid(&self, write: impl FnOnce(&DecidedRow<'_>)) {
+    fn with_invalid(&self, reason: &'static str, write: impl FnOnce(&DecidedRow<'_>)) {
         let crawlers = self.decider.crawlers().names().len();
         let verdicts = vec![Verdict::Invalid; crawlers];
-        let explained: Vec<ExplainedOrReason> = (0..crawlers).map(|_| Err(NO_URL)).collect();
+        let explained: Vec<ExplainedOrReason> = (0..crawlers).map(|_| Err(reason)).collect();
         let crawler = self.decider.is_by_row().then_some("");
         write(&DecidedRow { url: b"", verdicts: &verdicts, crawler, why: RowReasons::Explained(&explained) });
     }
@@ -139,5 +143,6 @@ mod tests {
     #[test]
     fn overlong_lines_have_the_reason_of_invalid_urls() {
         assert_eq!(NO_URL, reptile::Reason::NoUrl.to_string());
+        assert_eq!(LONG_URL, reptile::Reason::LongUrl.to_string());
     }
 }

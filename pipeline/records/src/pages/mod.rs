@@ -98,6 +98,15 @@ pub(crate) fn start_bytes(record: &Record) -> usize {
     }
 }
 
+/// The text of a response, for [`CrawlerNames::statements`].
+#[derive(Clone, Copy, Debug)]
+pub enum PageText<'t> {
+    /// Bytes in the encoding that the header `Content-Type`, or the text itself, declares.
+    Bytes(&'t [u8]),
+    /// A text that the caller has decoded.
+    Str(&'t str),
+}
+
 /// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlerNames {
@@ -137,6 +146,42 @@ impl CrawlerNames {
         Some(page)
     }
 
+    /// Returns the statements in a response that does not come from an archive. Without headers or without a text,
+    /// their statements are missing. A longer text is read up to [`MAX_TEXT_BYTES`]. The caller decodes the content
+    /// codings, and calls [`Statements::set_missing`] if the text lacks its end.
+    ///
+    /// ```
+    /// use reptile::rights::Channel;
+    /// use reptile_records::pages::{CrawlerNames, PageText};
+    /// let headers: [(&[u8], &[u8]); 1] = [(b"X-Robots-Tag", b"noai")];
+    /// let page = CrawlerNames::new(["gptbot"]).statements(Some(&headers), Some(PageText::Str("<meta name=GPTBot content=noindex>")));
+    /// assert_eq!(page.of(Channel::RobotsHeader).next(), Some((&b""[..], &b"noai"[..])));
+    /// assert_eq!(page.of(Channel::RobotsMeta).next(), Some((&b"gptbot"[..], &b"noindex"[..])));
+    /// ```
+    #[must_use]
+    pub fn statements(&self, headers: Option<&[(&[u8], &[u8])]>, text: Option<PageText<'_>>) -> Statements {
+        let mut statements = Statements::default();
+        let mut content_type = ContentType::default();
+        for (name, value) in headers.unwrap_or_default() {
+            read_field(&mut statements, &mut content_type, name.trim_ascii(), value.trim_ascii());
+        }
+        let may_have_elements = content_type.may_have_elements();
+        statements.set_missing(headers.is_none(), text.is_none() && may_have_elements);
+        let bytes = match text {
+            Some(PageText::Bytes(bytes)) => bytes,
+            Some(PageText::Str(text)) => {
+                content_type.set_utf8();
+                text.as_bytes()
+            }
+            None => return statements,
+        };
+        if may_have_elements {
+            let start = &bytes[..bytes.len().min(MAX_TEXT_BYTES)];
+            readings::read(start, start.len() < bytes.len(), &content_type, &self.names, &mut statements);
+        }
+        statements
+    }
+
     /// Reads the statements in a response, or in a resource, which has no headers.
     fn read_response(&self, record: &Record, statements: &mut Statements) {
         let block = &record.block_start;
@@ -151,10 +196,7 @@ impl CrawlerNames {
                 return statements.set_missing(true, true);
             }
             for (name, value) in fields(header) {
-                match name.eq_ignore_ascii_case(b"content-type") {
-                    true => content_type.add(&value),
-                    false => add_field(statements, name, &value),
-                }
+                read_field(statements, &mut content_type, name, &value);
             }
             http::body_start(block, record.block_len(), MAX_TEXT_BYTES)
         } else {
@@ -177,6 +219,14 @@ impl CrawlerNames {
             }
             Err(_) => statements.set_missing(false, true),
         }
+    }
+}
+
+/// Reads a header field: a statement, or part of the content type.
+fn read_field(statements: &mut Statements, content_type: &mut ContentType, name: &[u8], value: &[u8]) {
+    match name.eq_ignore_ascii_case(b"content-type") {
+        true => content_type.add(value),
+        false => add_field(statements, name, value),
     }
 }
 

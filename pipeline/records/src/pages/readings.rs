@@ -56,6 +56,11 @@ impl ContentType {
         }
     }
 
+    /// Replaces the declared encodings by UTF-8, for a text that was decoded already.
+    pub fn set_utf8(&mut self) {
+        self.encodings = vec![Some(UTF_8)];
+    }
+
     /// Returns whether browsers may find elements in the text.
     pub fn may_have_elements(&self) -> bool {
         self.is_html || self.is_xml || self.is_unknown || !self.is_other
