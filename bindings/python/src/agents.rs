@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Verdict};
 use reptile_columns::Scope;
 
-use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
+use crate::arrow::{self, Crawlers, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::ask::{QueryOptions, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
@@ -231,7 +231,7 @@ impl PyAgents {
     ) -> PyResult<PyVerdicts> {
         let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
         let options = DecideOptions { columns, url_column, usage, times, scope, parallel };
-        arrow::decide_many(py, self.agents.clone(), urls, &options)
+        arrow::decide_many(py, Crawlers::Named(self.agents.clone()), urls, &options)
     }
 
     /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.

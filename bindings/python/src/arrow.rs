@@ -16,13 +16,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
 use reptile::{Agents, Verdict};
 use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
-use reptile_columns::{Column, UsageOptions};
+use reptile_columns::{ByRow, Column, UsageOptions};
 
 use crate::ask::scope_of;
 use crate::convert::{self, Reduced, unpickles};
+use crate::joined::{Arrays, Beside, JoinedRows};
 use crate::pickled::{self, Batch};
 use crate::texts;
-use crate::timed::{self, Arrays, Timed};
 
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
@@ -30,6 +30,18 @@ const SCHEMA: &std::ffi::CStr = c"arrow_schema";
 
 /// Number of values converted to Python values before other threads may run: about a millisecond.
 const ROWS_BETWEEN_PAUSES: usize = 8192;
+
+/// The names of the columns for times and crawlers next to the URLs, and of the arguments.
+const TIMES: &str = "times";
+const AGENTS: &str = "agents";
+
+/// The crawlers that URLs are decided for.
+pub enum Crawlers<'a, 'py> {
+    /// The same crawlers for each URL.
+    Named(Agents),
+    /// A crawler for each URL, from a column or an iterable.
+    OfRows(Arc<ByRow>, &'a Bound<'py, PyAny>),
+}
 
 /// Options for deciding many URLs.
 pub struct DecideOptions<'a, 'py> {
@@ -50,11 +62,11 @@ pub struct DecideOptions<'a, 'py> {
 /// Decides many URLs at once.
 pub fn decide_many(
     py: Python<'_>,
-    agents: Agents,
+    crawlers: Crawlers<'_, '_>,
     urls: &Bound<'_, PyAny>,
     options: &DecideOptions<'_, '_>,
 ) -> PyResult<PyVerdicts> {
-    let stream = stream(py, agents, urls, options)?;
+    let stream = stream(py, crawlers, urls, options)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     let batches: Result<Vec<_>, ArrowError> = py.detach(|| stream.collect());
     Ok(PyVerdicts { schema, batches: batches.map_err(|error| raised(py, error))? })
@@ -67,14 +79,14 @@ pub fn decide_stream(
     urls: &Bound<'_, PyAny>,
     options: &DecideOptions<'_, '_>,
 ) -> PyResult<PyVerdictReader> {
-    let stream = stream(py, agents, urls, options)?;
+    let stream = stream(py, Crawlers::Named(agents), urls, options)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     Ok(PyVerdictReader { schema, stream: Mutex::new(Some(stream)) })
 }
 
 fn stream(
     py: Python<'_>,
-    agents: Agents,
+    crawlers: Crawlers<'_, '_>,
     urls: &Bound<'_, PyAny>,
     options: &DecideOptions<'_, '_>,
 ) -> PyResult<VerdictStream<Arrays>> {
@@ -88,31 +100,49 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
-    let decider = ArrayDecider::with_usage(agents, &columns, usage.as_ref()).map_err(failed)?;
-    let mut decider = decider.parallel(options.parallel);
-    decider = decider.in_scope(scope_of(options.scope)?);
-    // Polars passes columns without any value as texts, except for times.
-    let times_column = options.times.and_then(|times| times.extract::<String>().ok());
-    let mut urls = reader(urls, times_column.as_slice())?;
+    let mut beside = Vec::new();
+    let decider = match crawlers {
+        Crawlers::Named(agents) => ArrayDecider::with_usage(agents, &columns, usage.as_ref()),
+        Crawlers::OfRows(by_row, names) => {
+            let column = beside_or_column(names, AGENTS, &mut beside, |names| reader(names, AGENTS, &[]))?;
+            ArrayDecider::by_row(by_row, column, &columns, usage.as_ref())
+        }
+    };
+    let mut decider = decider.map_err(failed)?.parallel(options.parallel).in_scope(scope_of(options.scope)?);
+    let mut times_column = None;
     if let Some(times) = options.times {
-        let beside = match times.cast::<PyString>() {
-            Ok(name) => name.to_str()?.to_owned(),
-            Err(_) => {
-                urls = Box::new(Timed::new(urls, times_reader(times)?)?);
-                timed::TIMES.to_owned()
-            }
-        };
-        decider = decider.times(beside);
+        let column = beside_or_column(times, TIMES, &mut beside, times_reader)?;
+        decider = decider.times(column.clone());
+        times_column = Some(column);
+    }
+    // Polars passes columns without any value as texts, except for times.
+    let mut urls = reader(urls, "urls", times_column.as_slice())?;
+    if !beside.is_empty() {
+        urls = Box::new(JoinedRows::new(urls, beside)?);
     }
     VerdictStream::new(urls, options.url_column, decider).map_err(failed)
+}
+
+/// Returns the name of the column with a row's values. Values that are not in the same table are added to `beside`.
+fn beside_or_column(
+    values: &Bound<'_, PyAny>,
+    name: &'static str,
+    beside: &mut Vec<Beside>,
+    read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Arrays>,
+) -> PyResult<String> {
+    if let Ok(column) = values.cast::<PyString>() {
+        return Ok(column.to_str()?.to_owned());
+    }
+    beside.push(Beside { name, arrays: read(values)? });
+    Ok(name.to_owned())
 }
 
 /// Returns times as arrays, from the PyCapsule interface or an iterable of integers and datetimes with a time zone.
 fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
-        return reader(times, &[String::new()]);
+        return reader(times, TIMES, &[String::new()]);
     }
-    let field = Arc::new(Field::new(timed::TIMES, DataType::Int64, true));
+    let field = Arc::new(Field::new(TIMES, DataType::Int64, true));
     Ok(Box::new(ArrayIterator::new([Ok(Arc::new(texts::times(times)?) as ArrayRef)], field)))
 }
 
@@ -130,11 +160,12 @@ pub fn summarize(py: Python<'_>, agents: &Agents, origins: Option<&Bound<'_, PyA
     Ok(PyVerdicts { schema: Arc::new(summary::summary_schema()), batches })
 }
 
-/// Returns URLs as arrays, from a stream, an array or an iterable of strings. `numbers` is as in [`arrays`].
-fn reader(urls: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Arrays> {
-    match arrays(urls, numbers)? {
+/// Returns an argument's texts as arrays, from a stream, an array or an iterable of strings. `numbers` is as in
+/// [`arrays`].
+fn reader(texts: &Bound<'_, PyAny>, argument: &str, numbers: &[String]) -> PyResult<Arrays> {
+    match arrays(texts, numbers)? {
         Some(arrays) => Ok(arrays),
-        None => Ok(one(texts::texts(urls)?)),
+        None => Ok(one(texts::texts(texts, argument)?)),
     }
 }
 

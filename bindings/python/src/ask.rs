@@ -1,13 +1,13 @@
 //! Queries about single URLs: the time and the scope ([`QueryOptions`]), and the crawlers that a set or a robots.txt
-//! has resolved ([`AgentCache`]).
+//! has resolved ([`AgentCache`], [`RowCrawlers`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use reptile::{Agent, Agents, Crawler, Headers};
-use reptile_columns::{Scope, SetOrRobots};
+use reptile::{Agent, Agents, Crawler, Headers, Set};
+use reptile_columns::{ByRow, Scope, SetOrRobots};
 
 use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::PyExplanation;
@@ -111,5 +111,31 @@ impl AgentCache {
         }
         cached.insert(key, agent.clone());
         Ok(agent)
+    }
+}
+
+/// The crawlers that rows name, which are resolved and cached in three ways.
+#[derive(Default)]
+pub struct RowCrawlers {
+    /// Names that may be misspelled.
+    checked: OnceLock<Arc<ByRow>>,
+    exact: OnceLock<Arc<ByRow>>,
+    /// `User-Agent` headers.
+    headers: OnceLock<Arc<ByRow>>,
+}
+
+impl RowCrawlers {
+    /// Returns a set's crawlers that rows name. Clients write headers, so that no header counts as misspelled.
+    pub fn get(&self, py: Python<'_>, set: &Set, headers: bool, exact: bool) -> PyResult<Arc<ByRow>> {
+        let cached = match (headers, exact) {
+            (true, _) => &self.headers,
+            (false, true) => &self.exact,
+            (false, false) => &self.checked,
+        };
+        if let Some(by_row) = cached.get() {
+            return Ok(by_row.clone());
+        }
+        let by_row = ByRow::new(set, 0, headers).map_err(|error| convert::library_error(py, error))?;
+        Ok(cached.get_or_init(|| Arc::new(by_row.take_names_exactly(headers || exact))).clone())
     }
 }

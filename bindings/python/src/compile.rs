@@ -15,7 +15,7 @@ use crate::captures::{self, CaptureColumns, CaptureRows, RejectedCapture};
 use crate::convert;
 use crate::robots::dialect_of;
 use crate::set::{PySet, mapped, open_set};
-use crate::timed::Arrays;
+use crate::joined::Arrays;
 
 /// Number of captures taken from Python at a time.
 const BATCH: usize = 4096;

@@ -12,13 +12,13 @@ mod captures;
 mod compile;
 mod convert;
 mod explain;
+mod joined;
 mod one_shot;
 mod pickled;
 mod restored;
 mod robots;
 mod set;
 mod texts;
-mod timed;
 mod usage;
 
 /// The module `reptile._native`.

@@ -9,8 +9,8 @@ use reptile::{Agent, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{SetOrRobots, arrow::in_pool};
 
 use crate::agents::{PyAgent, PyAgents};
-use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::ask::{AgentCache, QueryOptions, decide, explain};
+use crate::arrow::{self, Crawlers, DecideOptions, PyVerdictReader, PyVerdicts};
+use crate::ask::{AgentCache, QueryOptions, RowCrawlers, decide, explain};
 use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::{self, PyExplanation};
 use crate::usage;
@@ -20,13 +20,16 @@ use crate::usage;
 pub struct PySet {
     set: Set,
     cache: AgentCache,
+    /// The crawlers that rows name.
+    row_crawlers: RowCrawlers,
     /// The file, if any, and whether it is mapped.
     file: Option<(PathBuf, bool)>,
 }
 
 impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
-        PySet { cache: AgentCache::new(SetOrRobots::Set(set.clone())), set, file }
+        let row_crawlers = RowCrawlers::default();
+        PySet { cache: AgentCache::new(SetOrRobots::Set(set.clone())), row_crawlers, set, file }
     }
 
     /// Returns the recently resolved crawlers.
@@ -129,9 +132,51 @@ impl PySet {
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdicts> {
-        let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
+        let agents = Crawlers::Named(self.cache.agents(py, &convert::names(agents)?, exact)?);
         let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
         arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, usage, times, scope, parallel })
+    }
+
+    /// Returns the verdicts for many URLs as Arrow columns, each for its own crawler.
+    ///
+    /// ``agents`` has a name for each URL: an Arrow array, an iterable of str, or the name of a column next to the
+    /// URLs. A name is a product token, or a complete ``User-Agent`` header. With ``headers=True``, every name is a
+    /// header, even a single word, as in a log; a browser's header names no crawler. As in ``reptile classify --agent
+    /// '{COLUMN}'``, a row without a crawler has the verdict ``unknown`` and the reason ``no crawler``, or ``invalid``
+    /// if its URL is. A null name is a row without a crawler.
+    ///
+    /// Column names have no crawler in front: ``verdict``, ``line``, ``rule``, ``group``, ``reason``, ``ruleset``,
+    /// ``train-ai``, ``purpose``, ``capture_time``, and ``agent``, the crawler that was found. ``mask`` and ``refused``
+    /// are about several crawlers, so they are errors. The other arguments are as in ``decide_many``.
+    ///
+    /// Each distinct name is resolved once; the set caches up to 8,192 for each thread. A name that is probably
+    /// misspelled raises ``CrawlerError``, unless ``exact`` is set or the names are headers, which clients write.
+    #[pyo3(signature = (
+        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        unknown_usage=None, times=None, scope="origin", headers=false, parallel=true, exact=false
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
+    fn decide_each(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+        url_column: Option<&str>,
+        uses: Option<&Bound<'_, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
+        times: Option<&Bound<'_, PyAny>>,
+        scope: &str,
+        headers: bool,
+        parallel: bool,
+        exact: bool,
+    ) -> PyResult<PyVerdicts> {
+        let crawlers = Crawlers::OfRows(self.row_crawlers.get(py, &self.set, headers, exact)?, agents);
+        let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
+        arrow::decide_many(py, crawlers, urls, &DecideOptions { columns, url_column, usage, times, scope, parallel })
     }
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that

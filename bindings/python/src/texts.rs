@@ -62,29 +62,34 @@ struct JoinedTexts {
 ///
 /// Another thread may replace items of a list in the meantime; each row then has the old item or the new one. Returns
 /// an error if the list's length changes.
-pub fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));
+///
+/// `argument` is the argument's name in messages.
+pub fn texts(texts: &Bound<'_, PyAny>, argument: &str) -> PyResult<ArrayRef> {
+    if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
+        let text = format!("{argument}: expected several texts, found one; use `decide` for a single URL");
+        return Err(PyTypeError::new_err(text));
     }
-    let mut texts =
+    let mut joined =
         JoinedTexts { is_bytes: None, bytes: Vec::new(), bounds: vec![0], nulls: NullBufferBuilder::new(0) };
-    for (place, item) in ListItems::of(urls)?.enumerate() {
-        texts.push(place, &item?)?;
+    for (place, item) in ListItems::of(texts)?.enumerate() {
+        let wrong = |expected: &str| PyTypeError::new_err(format!("{argument}[{place}] must be {expected} or None"));
+        joined.push(&item?, wrong)?;
     }
     // Checks every byte.
-    let array = urls.py().detach(|| texts.finish());
+    let array = texts.py().detach(|| joined.finish());
     array.map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
 impl JoinedTexts {
-    fn push(&mut self, place: usize, item: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Appends a text or a null. `wrong` returns the error for another item, with the expected type.
+    fn push(&mut self, item: &Bound<'_, PyAny>, wrong: impl Fn(&str) -> PyErr) -> PyResult<()> {
         if item.is_none() {
             self.nulls.append_null();
         } else {
             let bytes = if *self.is_bytes.get_or_insert_with(|| item.cast::<PyBytes>().is_ok()) {
-                item.cast::<PyBytes>().map_err(|_| not_text(place, "bytes"))?.as_bytes()
+                item.cast::<PyBytes>().map_err(|_| wrong("bytes"))?.as_bytes()
             } else {
-                item.cast::<PyString>().map_err(|_| not_text(place, "str"))?.to_str()?.as_bytes()
+                item.cast::<PyString>().map_err(|_| wrong("str"))?.to_str()?.as_bytes()
             };
             self.bytes.extend_from_slice(bytes);
             self.nulls.append_non_null();
@@ -102,10 +107,6 @@ impl JoinedTexts {
             _ => Arc::new(LargeStringArray::try_new(bounds, bytes, nulls)?),
         })
     }
-}
-
-fn not_text(place: usize, expected: &str) -> PyErr {
-    PyTypeError::new_err(format!("urls[{place}] must be {expected} or None"))
 }
 
 /// Copies an iterable of integers in seconds since 1970 and datetimes with a time zone. None becomes null.

@@ -78,13 +78,14 @@ def test_batches_get_columns_about_uses(web, path):
 def test_masks_are_limited(web, count):
     names = [f"bot{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(count)]
     agents = web.agents(names, exact=True)
-    assert len(_partitions.structs_of(agents, "refused", {}).type) == 1
+    structs_of = lambda columns: _partitions.Decide("", False, (), columns, {}, "url", False).structs(agents)
+    assert len(structs_of("refused").type) == 1
     if count > _partitions.MAX_MASK:
         with pytest.raises(ValueError, match="at most 63 crawlers for mask in Spark, found 64"):
-            _partitions.structs_of(agents, "mask", {})
+            structs_of("mask")
     else:
-        (field,) = _partitions.structs_of(agents, "mask", {}).type
-        found = _partitions.structs_of(agents, "mask", {})(pyarrow.array(["https://down.example/"])).flatten()[0]
+        (field,) = structs_of("mask").type
+        found = structs_of("mask")(pyarrow.array(["https://down.example/"])).flatten()[0]
         assert field.type == pyarrow.int64() and found.to_pylist() == [2**count - 1]
 
 

@@ -353,6 +353,19 @@ impl Session<'_> {
         }
     }
 
+    /// Returns a crawler's name and the probable mistake in it, if no robots.txt in the set contains the name.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn mistake(&self, place: Option<usize>) -> Option<(&str, Mistake)> {
+        let found = self.cache.crawlers.get(place?)?;
+        Some((&found.name, found.mistake?))
+    }
+
+    /// Returns the first probable mistake in the last [`Session::find_all`], with the name.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn first_mistake(&self) -> Option<(&str, Mistake)> {
+        self.places.iter().find_map(|&place| self.mistake(place))
+    }
+
     /// Returns the crawler name for a row in the last [`Session::find_all`], empty if the row names none.
     pub fn name_of(&self, row: usize) -> &str {
         self.places.get(row).map_or("", |&place| self.agents(place).0)

@@ -113,12 +113,14 @@ impl Decider {
         Decider::of(agents, None, layout, Crawlers::Named(names))
     }
 
-    /// Creates a decider for the crawlers that rows name. See [`ByRow`] for an example of such rows.
+    /// Creates a decider for the crawlers that rows name. See [`ByRow`] for an example of such rows. Deciders may share
+    /// it.
     ///
     /// # Errors
     /// Returns the errors of [`Layout::check`].
-    pub fn by_row(by_row: ByRow, layout: Layout) -> Result<Decider, crate::Error> {
-        Decider::of(by_row.default_agents().clone(), Some(Arc::new(by_row)), layout, Crawlers::OfRows)
+    pub fn by_row(by_row: impl Into<Arc<ByRow>>, layout: Layout) -> Result<Decider, crate::Error> {
+        let by_row = by_row.into();
+        Decider::of(by_row.default_agents().clone(), Some(by_row), layout, Crawlers::OfRows)
     }
 
     fn of(
@@ -204,7 +206,7 @@ impl Decider {
     }
 
     /// Starts a block of rows, if rows name crawlers.
-    #[cfg(feature = "tables")]
+    #[cfg(any(feature = "arrow", feature = "tables"))]
     pub(crate) fn session(&self) -> Option<Session<'_>> {
         self.by_row.as_ref().map(|by_row| by_row.session())
     }

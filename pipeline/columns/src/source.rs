@@ -1,5 +1,6 @@
 //! Resolves the crawlers that a binding's user names, in a set or one robots.txt: [`SetOrRobots`].
 
+use reptile::crawlers::Mistake;
 use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
@@ -55,10 +56,7 @@ impl SetOrRobots {
         let agents = self.resolve(crawlers)?;
         let mistake = agents.iter().filter(|_| !exact).find_map(|agent| Some((agent, agent.probably_meant()?)));
         if let Some((agent, mistake)) = mistake {
-            let name = agent.crawler();
-            let message =
-                format!("no robots.txt names the crawler \"{name}\", {mistake}, or say that the name is exact");
-            return Err(Error::new(ErrorKind::Crawler, message));
+            return Err(misspelled(&agent.crawler().to_string(), mistake));
         }
         Ok(agents)
     }
@@ -81,4 +79,10 @@ impl SetOrRobots {
             SetOrRobots::Robots(robots) => robots.crawlers_named(name),
         }
     }
+}
+
+/// Creates the error for a probably misspelled name.
+pub(crate) fn misspelled(name: &str, mistake: Mistake) -> Error {
+    let message = format!("no robots.txt names the crawler \"{name}\", {mistake}, or say that the name is exact");
+    Error::new(ErrorKind::Crawler, message)
 }

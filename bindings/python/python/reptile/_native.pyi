@@ -241,6 +241,24 @@ class Set:
         parallel: bool = True,
         exact: bool = False,
     ) -> VerdictReader: ...
+    def decide_each(
+        self,
+        urls: _Urls,
+        agents: str | _Urls,
+        columns: str | Sequence[str] | None = None,
+        *,
+        url_column: str | None = None,
+        uses: str | Sequence[str] | None = None,
+        lines: Literal["usage", "signals", "both"] = "usage",
+        vocabulary: str = "aipref-08",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        times: _Times | None = None,
+        scope: _Scope = "origin",
+        headers: bool = False,
+        parallel: bool = True,
+        exact: bool = False,
+    ) -> Verdicts: ...
     def agent(self, name: str, *, exact: bool = False) -> Agent: ...
     def agents(self, names: str | Sequence[str], *, exact: bool = False) -> Agents: ...
     def agent_of_header(self, header: str | bytes) -> Agent | None: ...

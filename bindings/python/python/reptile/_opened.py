@@ -3,18 +3,25 @@
 import os
 import threading
 
-from ._native import Agents
+from ._native import Agents, Set
 from ._native import open as open_set
 
 MAX_OPEN = 8
-"""Maximum number of cached pairs of a set and crawlers, one for each concurrent query."""
+"""Maximum number of cached sets, each with the crawlers of a query."""
 
-_kept: dict[tuple, Agents] = {}
+_kept: dict[tuple, Agents | Set] = {}
 _lock = threading.Lock()
 
 
 def agents(path: str, names: tuple[str, ...], exact: bool) -> Agents:
-    """Returns crawlers resolved by a set file, which is mapped.
+    """Returns crawlers resolved by a set file; see ``opened``."""
+    found = opened(path, names, exact)
+    assert isinstance(found, Agents)
+    return found
+
+
+def opened(path: str, names: tuple[str, ...] | None, exact: bool) -> Agents | Set:
+    """Returns crawlers resolved by a set file, which is mapped, or the set itself without names.
 
     The result is cached until another file is renamed over the set. A cached result costs one ``stat`` call.
     """
@@ -23,7 +30,8 @@ def agents(path: str, names: tuple[str, ...], exact: bool) -> Agents:
     with _lock:
         found = _kept.pop(key, None)
         if found is None:
-            found = open_set(path, map=True).agents(names, exact=exact)
+            web = open_set(path, map=True)
+            found = web if names is None else web.agents(names, exact=exact)
         # Reinsert the entry, so that the least recently used is evicted first.
         _kept[key] = found
         while len(_kept) > MAX_OPEN:

@@ -3,20 +3,20 @@
 They need pyarrow, but Spark only to find a file that it shipped. `spark.py` builds jobs from them.
 """
 
-import datetime
+import dataclasses
 import itertools
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow
 
-from . import _opened
-from ._native import Agents, compile
-from ._structs import Structs
-from ._types import UsageOptions
+from . import _opened, _times
+from ._native import Agents, Set, compile
+from ._structs import Question, Structs
+from ._types import DecideOptions
 
 PIECE = 16 << 20
 """Bytes of a part in one row. A row must fit into an Arrow batch, and a few of them into memory."""
@@ -45,15 +45,6 @@ MAX_MASK = 63
 """Maximum number of crawlers in a mask. Spark's numbers are signed."""
 
 
-def structs_of(agents: Agents, columns: str | Sequence[str], usage: UsageOptions) -> Structs:
-    """Returns structs with types that Spark supports."""
-    structs = Structs(agents, columns, usage, type_of=_type)
-    names = [field.name for field in structs.type]
-    if "mask" in names and len(agents) > MAX_MASK:
-        raise ValueError(f"expected at most {MAX_MASK} crawlers for mask in Spark, found {len(agents)}; use refused")
-    return structs
-
-
 def _type(kind: pyarrow.DataType) -> pyarrow.DataType:
     """Returns the type that Spark can take for a column of ``Set.decide_many``: signed numbers with 64 bits, times in
     microseconds, and texts. Spark reads the command's Parquet files with the same types, except for masks, which it
@@ -65,35 +56,42 @@ def _type(kind: pyarrow.DataType) -> pyarrow.DataType:
     return pyarrow.int64() if pyarrow.types.is_integer(kind) else pyarrow.string()
 
 
+@dataclasses.dataclass(frozen=True)
 class Decide:
     """Adds columns of verdicts to each batch of a partition."""
 
-    def __init__(
-        self,
-        place: str,
-        is_shipped: bool,
-        names: tuple[str, ...],
-        columns: str | tuple[str, ...],
-        usage: UsageOptions,
-        url_column: str,
-        exact: bool,
-    ) -> None:
-        self._place = place
-        self._is_shipped = is_shipped
-        self._names = names
-        self._columns = columns
-        self._usage = usage
-        self._url_column = url_column
-        self._exact = exact
+    place: str
+    is_shipped: bool
+    names: tuple[str, ...] | None
+    """The crawlers, or None if rows name theirs."""
+    columns: str | tuple[str, ...]
+    options: DecideOptions
+    url_column: str
+    exact: bool
+    agent_column: str | None = None
+    time_column: str | None = None
+    headers: bool = False
+
+    def structs(self, source: Agents | Set) -> Structs:
+        """Returns structs with types that Spark supports."""
+        # The schema does not depend on the type of the times.
+        times = None if self.time_column is None else pyarrow.int64()
+        question = Question(source, self.columns, self.options, times=times, headers=self.headers, exact=self.exact)
+        crawlers = len(source) if isinstance(source, Agents) else 1
+        if "mask" in question.schema.names and crawlers > MAX_MASK:
+            raise ValueError(f"expected at most {MAX_MASK} crawlers for mask in Spark, found {crawlers}; use refused")
+        return Structs(question, type_of=_type)
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        agents = _opened.agents(path_of(self._place, self._is_shipped), self._names, self._exact)
-        structs = structs_of(agents, self._columns, self._usage)
+        source = _opened.opened(path_of(self.place, self.is_shipped), self.names, self.exact)
+        structs = self.structs(source)
         names = [field.name for field in structs.type]
+        texts = [name for name in (self.url_column, self.agent_column) if name is not None]
+        times = [name for name in (self.time_column,) if name is not None]
         for batch in batches:
             # Strings in Spark need not be valid UTF-8. Binary data may be anything, and the cast does not copy.
-            urls = batch.column(self._url_column).cast(pyarrow.binary())
-            added = structs(urls).flatten()
+            given = [batch.column(name).cast(pyarrow.binary()) for name in texts]
+            added = structs(*given, *(batch.column(name) for name in times)).flatten()
             yield pyarrow.RecordBatch.from_arrays([*batch.columns, *added], names=[*batch.schema.names, *names])
 
 
@@ -170,7 +168,7 @@ def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
     if not 0 <= fields.get("redirects", 0) < 1 << 32:
         raise ValueError(f"expected the number of redirects, found {fields['redirects']}")
     if "time" in fields:
-        fields["time"] = _seconds(fields["time"])
+        fields["time"] = _times.seconds(fields["time"])
     truncated = fields.pop("truncated", False)
     if truncated not in (False, "false", ""):
         fields["truncated"] = "unspecified" if truncated in (True, "true") else truncated
@@ -179,26 +177,7 @@ def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
     return fields
 
 
-def _seconds(time: int | datetime.date) -> int:
-    """Converts a time to seconds since 1970. Dates, and times without a zone, are in UTC."""
-    if isinstance(time, datetime.datetime):
-        known = time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
-        return (known - _EPOCH) // datetime.timedelta(seconds=1)
-    if isinstance(time, datetime.date):
-        return (time - _EPOCH.date()).days * 86_400
-    if not _FIRST <= time < _LAST:
-        raise ValueError(f"expected a time in seconds since 1970, in the years 1 to 9999, found {time}")
-    return time
-
-
 _TRUNCATED = ("length", "time", "disconnect", "unspecified")
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-_FIRST = -62_135_596_800
-"""The first second of the year 1."""
-_LAST = 253_402_300_800
-"""The first second after the year 9999."""
-
 
 def fetched(rows: Iterable[Any], folder: str, on_error: Callable[[str, str], object] | None) -> list[str]:
     """Writes the parts in the rows from ``Compile`` to files in a folder, and returns their paths."""

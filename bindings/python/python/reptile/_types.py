@@ -129,6 +129,12 @@ class UsageOptions(TypedDict, total=False):
     unknown_usage: Literal["allow", "disallow", "unknown"] | None
 
 
+class DecideOptions(UsageOptions, total=False):
+    """The options of ``Set.decide_many`` that every function for queries passes on."""
+
+    scope: Literal["origin", "scheme", "www", "domain"]
+
+
 class Error(Exception):
     """The base class of Reptile's errors. The message says what happened and what to do."""
 

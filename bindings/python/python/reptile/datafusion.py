@@ -3,6 +3,8 @@
 >>> from reptile.datafusion import register                                              # doctest: +SKIP
 >>> register(context, "web.reptile", ["GPTBot", "CCBot"])                                # doctest: +SKIP
 >>> context.sql("select url, robots(url)['refused'] from urls")                          # doctest: +SKIP
+>>> register(context, "web.reptile", None, "verdict,line", name="each")                  # doctest: +SKIP
+>>> context.sql("select url, each(url, agent)['line'] from requests")                    # doctest: +SKIP
 """
 
 import os
@@ -12,13 +14,13 @@ from typing import TYPE_CHECKING
 import pyarrow
 
 from ._native import Set
-from ._structs import COLUMNS, Structs, resolved
+from ._structs import Question, Structs, source_of
 
 if TYPE_CHECKING:
     from datafusion import SessionContext
     from typing_extensions import Unpack
 
-    from ._types import UsageOptions
+    from ._types import DecideOptions
 
 __all__ = ["register"]
 
@@ -26,20 +28,33 @@ __all__ = ["register"]
 def register(
     context: "SessionContext",
     web: Set | str | os.PathLike[str],
-    agents: str | Sequence[str],
-    columns: str | Sequence[str] = COLUMNS,
+    agents: str | Sequence[str] | None,
+    columns: str | Sequence[str] | None = None,
     *,
+    times: bool = False,
+    headers: bool = False,
     name: str = "robots",
     exact: bool = False,
-    **usage: "Unpack[UsageOptions]",
+    **options: "Unpack[DecideOptions]",
 ) -> None:
-    """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
+    """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``, by default
+    ``verdict`` and ``refused``.
 
-    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``usage`` are the options ``uses``, ``lines``,
-    ``vocabulary``, ``purpose`` and ``unknown_usage`` of ``Set.decide_many``.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``options`` are the options ``uses``, ``lines``,
+    ``vocabulary``, ``purpose``, ``unknown_usage`` and ``scope`` of ``Set.decide_many``.
+
+    With ``agents=None``, the function is ``robots(url, agent)``, and each row names its crawler, as in
+    ``Set.decide_each``, which also explains ``headers``; the default columns are ``verdict`` and ``agent``. With
+    ``times``, the function has each row's time as its last argument: ``robots(url, time)`` or ``robots(url, agent,
+    time)``. DataFusion converts timestamps, dates and texts; a timestamp without a zone is in UTC. Whole numbers need
+    ``to_timestamp_seconds``.
     """
     from datafusion import udf
 
-    structs = Structs(resolved(web, agents, exact), columns, usage)
     # Strings of other types are cast to views, the type that tables of files use.
-    context.register_udf(udf(structs, [pyarrow.string_view()], structs.type, "stable", name))
+    types = {"agents": pyarrow.string_view(), "times": pyarrow.timestamp("us", "UTC")}
+    kind = types["times"] if times else None
+    question = Question(source_of(web, agents, exact), columns, options, times=kind, headers=headers, exact=exact)
+    structs = Structs(question)
+    inputs = [pyarrow.string_view(), *(types[beside] for beside in question.beside)]
+    context.register_udf(udf(structs, inputs, structs.type, "stable", name))

@@ -13,7 +13,9 @@ from datatrove.data import Document
 from datatrove.pipeline.filters.base_filter import BaseFilter
 from datatrove.pipeline.writers.disk_base import DiskWriter
 
-from . import _opened
+from . import _opened, _times
+from ._native import Robots
+from ._types import DecideOptions
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,6 +39,15 @@ class RobotsFilter(BaseFilter):
     replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each crawler,
     including documents that are kept.
 
+    ``scope`` selects the other origins that may decide a URL whose own robots.txt is unknown, as in ``Set.decide``.
+    ``purpose``, such as "train-ai", also requires that websites allow this use of their pages, with ``unknown_usage``,
+    ``lines`` and ``vocabulary`` as in ``Set.decide_many``: the verdicts and the refused crawlers are then those for the
+    fetch and the use.
+
+    In a set by time, ``time_key`` decides each document by the rules at its own time, in ``metadata[time_key]``: an ISO
+    8601 text such as "2026-03-14T15:09:26Z", a ``datetime``, or an integer in seconds since 1970. A time without a zone
+    is in UTC. A document without a valid time is invalid. A set that is not by time is an error.
+
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
     it. The filter itself pickles as the path.
     """
@@ -57,6 +68,12 @@ class RobotsFilter(BaseFilter):
         exact: bool = False,
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = BATCH_SIZE,
+        time_key: str | None = None,
+        scope: Literal["origin", "scheme", "www", "domain"] = "origin",
+        purpose: str | None = None,
+        unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+        lines: Literal["usage", "signals", "both"] = "usage",
+        vocabulary: str = "aipref-08",
     ) -> None:
         for name, value, known in [
             ("mode", mode, ("keep", "tag")),
@@ -80,6 +97,16 @@ class RobotsFilter(BaseFilter):
         self.url_key = url_key
         self.key = key
         self.exact = exact
+        self.time_key = time_key
+        self.options: DecideOptions = {
+            "scope": scope,
+            "purpose": purpose,
+            "unknown_usage": unknown_usage,
+            "lines": lines,
+            "vocabulary": vocabulary,
+        }
+        # Report invalid options now rather than in a worker.
+        Robots("").agents("*").decide_many([], [] if purpose else "verdict", **self.options)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Tags a document. Returns whether it is kept, or why not."""
@@ -88,24 +115,31 @@ class RobotsFilter(BaseFilter):
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Tags documents. Returns for each whether it is kept, or why not."""
         agents = _opened.agents(self.set_path, self.agents, self.exact)
+        urls = [_bytes(doc.metadata.get(self.url_key)) for doc in batch]
+        times = None if self.time_key is None else [_times.seconds_or_none(doc.metadata.get(self.time_key)) for doc in batch]
+        columns = [] if self.options["purpose"] else "verdict"
         # There is already one worker process per processor.
-        verdicts = agents.decide_many([_bytes(doc.metadata.get(self.url_key)) for doc in batch], "verdict,refused", parallel=False)
-        # Unknown and invalid are the same for every crawler.
-        of_first, refused = verdicts.column(verdicts.column_names[0]), verdicts["refused"]
-        return [
-            self._tagged(doc, "invalid" if first is None else str(first), names or [], len(agents))
-            for doc, first, names in zip(batch, of_first, refused)
-        ]
+        found = agents.decide_many(urls, columns, times=times, parallel=False, **self.options)
+        of_each = [["invalid" if each is None else str(each) for each in found.column(name)] for name in found.column_names]
+        return [self._tagged(doc, agents.names, list(verdicts)) for doc, verdicts in zip(batch, zip(*of_each))]
 
-    def _tagged(self, doc: Document, of_first: str, refused: list[str], crawlers: int) -> bool | tuple[bool, str]:
-        verdict = of_first
-        if of_first in ("allow", "disallow"):
-            verdict = "disallow" if len(refused) >= (crawlers if self.any_of else 1) else "allow"
+    def _tagged(self, doc: Document, names: list[str], verdicts: list[str]) -> bool | tuple[bool, str]:
+        verdict = _together(verdicts, self.any_of)
+        refused = [name for name, each in zip(names, verdicts) if each == "disallow"]
         doc.metadata[self.key] = verdict
         doc.metadata[f"{self.key}_refused"] = refused
         self.stat_update(verdict, *(f"refused_{name}" for name in refused))
         keeps = {"allow": True, "disallow": False, "unknown": self.unknown == "keep", "invalid": self.invalid == "keep"}
         return True if self.mode == "tag" or keeps[verdict] else (False, f"{self.key}_{verdict}")
+
+
+def _together(verdicts: list[str], any_of: bool) -> str:
+    """Returns the verdict over all crawlers, as in ``reptile filter``."""
+    # Of all crawlers, one that is refused decides; of any, one that is allowed.
+    for verdict in ("allow", "invalid", "unknown") if any_of else ("disallow", "invalid", "unknown"):
+        if verdict in verdicts:
+            return verdict
+    return "disallow" if any_of else "allow"
 
 
 def _bytes(url: Any) -> bytes | None:

@@ -3,6 +3,7 @@
 >>> from reptile.polars import robots                                                    # doctest: +SKIP
 >>> urls = polars.scan_parquet("urls.parquet")                                           # doctest: +SKIP
 >>> urls.with_columns(robots("url", "web.reptile", ["GPTBot"]).struct.unnest())          # doctest: +SKIP
+>>> urls.with_columns(robots("url", "web.reptile", agent_column="agent"))                # doctest: +SKIP
 """
 
 import os
@@ -13,12 +14,12 @@ import polars
 import pyarrow
 
 from ._native import Set
-from ._structs import COLUMNS, Structs, resolved
+from ._structs import Question, Structs, source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import UsageOptions
+    from ._types import DecideOptions
 
 __all__ = ["robots"]
 
@@ -26,22 +27,38 @@ __all__ = ["robots"]
 def robots(
     urls: str | polars.Expr,
     web: Set | str | os.PathLike[str],
-    agents: str | Sequence[str],
-    columns: str | Sequence[str] = COLUMNS,
+    agents: str | Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     *,
+    agent_column: str | polars.Expr | None = None,
+    times: str | polars.Expr | None = None,
+    headers: bool = False,
     exact: bool = False,
-    **usage: "Unpack[UsageOptions]",
+    **options: "Unpack[DecideOptions]",
 ) -> polars.Expr:
-    """Returns an expression that decides a column of URLs, as a struct with the columns of ``Set.decide_many``.
+    """Returns an expression that decides a column of URLs, as a struct with the columns of ``Set.decide_many``, by
+    default ``verdict`` and ``refused``.
 
-    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``usage`` are the options ``uses``, ``lines``,
-    ``vocabulary``, ``purpose`` and ``unknown_usage`` of ``Set.decide_many``.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``options`` are the options ``uses``, ``lines``,
+    ``vocabulary``, ``purpose``, ``unknown_usage`` and ``scope`` of ``Set.decide_many``.
+
+    ``agent_column``, a column or an expression instead of ``agents``, has each row's crawler, as in
+    ``Set.decide_each``, which also explains ``headers``; the default columns are then ``verdict`` and ``agent``.
+    ``times``, a column or an expression, has each row's time, in a set by time: a Datetime (UTC if it has no zone), a
+    Date, or a whole number of seconds since 1970.
     """
-    structs = Structs(resolved(web, agents, exact), columns, usage, is_whole=True)
+    if (agents is None) == (agent_column is None):
+        raise ValueError("expected either agents, the names of crawlers, or agent_column, a column with each row's crawler")
+    time_type = None if times is None else pyarrow.int64()
+    question = Question(source_of(web, agents, exact), columns, options, times=time_type, headers=headers, exact=exact)
+    structs = Structs(question, is_whole=True)
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
-    expression = polars.col(urls) if isinstance(urls, str) else urls
+    beside = {"agents": agent_column, "times": times}
+    columns_of_row = [urls, *(beside[name] for name in question.beside)]
+    expressions = [polars.col(each) if isinstance(each, str) else each for each in columns_of_row]
+    first = expressions[0] if len(expressions) == 1 else polars.struct(*(each.alias(str(n)) for n, each in enumerate(expressions)))
     # Rows are independent, so the streaming engine may split columns.
-    return expression.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
+    return first.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
 
 
 class _Decide:
@@ -51,6 +68,7 @@ class _Decide:
         self._structs = structs
 
     def __call__(self, part: polars.Series) -> polars.Series:
+        columns = part.struct.unnest().get_columns() if isinstance(part.dtype, polars.Struct) else [part]
         # A column without any value may have no type.
-        texts = part.cast(polars.String) if part.dtype == polars.Null else part
-        return polars.Series(part.name, self._structs(texts))
+        texts = columns[0].cast(polars.String) if columns[0].dtype == polars.Null else columns[0]
+        return polars.Series(part.name, self._structs(texts, *columns[1:]))

@@ -3,6 +3,7 @@
 >>> from reptile import spark                                                      # doctest: +SKIP
 >>> urls = session.read.parquet("urls")                                            # doctest: +SKIP
 >>> decided = spark.verdicts(urls, "/mnt/web.reptile", ["GPTBot", "CCBot"])         # doctest: +SKIP
+>>> each = spark.verdicts(requests, "/mnt/web.reptile", agent_column="agent")        # doctest: +SKIP
 
 ``verdicts`` adds columns to a DataFrame of URLs. ``compile_partitions`` compiles a DataFrame of captures to a set.
 """
@@ -18,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from . import _partitions
-from ._native import Set, compile, merge
-from ._native import open as open_set
+from ._native import Agents, Set, compile, merge
+from ._structs import source_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
     from typing_extensions import Unpack
 
-    from ._types import UsageOptions
+    from ._types import DecideOptions
 
 __all__ = ["compile_partitions", "verdicts"]
 
@@ -34,12 +35,14 @@ MEMORY = 2 << 30
 """Default memory limit for merging on the driver, in bytes."""
 
 _WHOLE = ("byte", "short", "integer", "long")
+_TEXTS = ("string", "binary")
+_TIMES = (*_WHOLE, "timestamp", "timestamp_ntz", "date")
 
 _CAPTURES = {
     "url": ("string",),
-    "body": ("string", "binary"),
+    "body": _TEXTS,
     "status": _WHOLE,
-    "time": (*_WHOLE, "timestamp", "timestamp_ntz", "date"),
+    "time": _TIMES,
     "redirects": _WHOLE,
     "error": ("string",),
     "truncated": ("boolean", "string"),
@@ -52,12 +55,15 @@ _CAPTURES = {
 def verdicts(
     frame: DataFrame,
     set_path: str | os.PathLike[str],
-    agents: str | Sequence[str],
+    agents: str | Sequence[str] | None = None,
     *,
     url_column: str = "url",
+    agent_column: str | None = None,
+    times: str | None = None,
     columns: str | Sequence[str] = "verdict",
+    headers: bool = False,
     exact: bool = False,
-    **usage: Unpack[UsageOptions],
+    **options: Unpack[DecideOptions],
 ) -> DataFrame:
     """Returns the DataFrame with columns of verdicts added. They are null where the URL is null.
 
@@ -71,25 +77,52 @@ def verdicts(
     unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
     Spark runs nothing until the result is used. An error in a partition fails the job.
 
-    ``usage`` are the options ``uses``, ``lines``, ``vocabulary``, ``purpose`` and ``unknown_usage`` of
+    ``agent_column``, a column of strings instead of ``agents``, has each row's crawler, as in ``Set.decide_each``, which
+    also explains ``headers``. The added columns are then ``verdict``, ``line``, ``agent`` and so on. A name in a row
+    that is probably misspelled fails the job, unless ``exact`` is set or the names are headers.
+
+    ``times`` is a column with each row's time, in a set by time: a timestamp, a date, or a whole number of seconds since
+    1970.
+
+    ``options`` are the options ``uses``, ``lines``, ``vocabulary``, ``purpose``, ``unknown_usage`` and ``scope`` of
     ``Set.decide_many``. A vocabulary file must have the same path on every machine.
     """
     from pyspark.sql.types import StructType
 
-    found = [field for field in frame.schema.fields if field.name == url_column]
-    if len(found) != 1 or found[0].dataType.typeName() not in ("string", "binary"):
-        have = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in frame.schema.fields)
-        raise ValueError(f"expected one column {url_column!r} with URLs as strings or bytes; the columns are {have}")
+    if (agents is None) == (agent_column is None):
+        raise ValueError("expected either agents, the names of crawlers, or agent_column, a column with each row's crawler")
+    _expect_column(frame, url_column, "URLs as strings or bytes", _TEXTS)
+    if agent_column is not None:
+        _expect_column(frame, agent_column, "crawlers as strings or bytes", _TEXTS)
+    if times is not None:
+        _expect_column(frame, times, "times as timestamps, dates or whole numbers", _TIMES)
     place, is_shipped = _place(os.fspath(set_path))
-    resolved = open_set(_partitions.path_of(place, is_shipped), map=True).agents(agents, exact=exact)
-    columns = columns if isinstance(columns, str) else tuple(columns)
+    source = source_of(_partitions.path_of(place, is_shipped), agents, exact)
+    decide = _partitions.Decide(
+        place=place,
+        is_shipped=is_shipped,
+        names=tuple(source.names) if isinstance(source, Agents) else None,
+        columns=columns if isinstance(columns, str) else tuple(columns),
+        options=options,
+        url_column=url_column,
+        agent_column=agent_column,
+        time_column=times,
+        headers=headers,
+        exact=exact,
+    )
     schema = StructType(list(frame.schema.fields))
-    for field in _partitions.structs_of(resolved, columns, usage).type:
+    for field in decide.structs(source).type:
         if field.name in frame.columns:
             raise ValueError(f"the DataFrame already has a column {field.name!r}; drop or rename it")
         schema.add(field.name, _type(field.type))
-    decide = _partitions.Decide(place, is_shipped, tuple(resolved.names), columns, usage, url_column, exact)
     return frame.mapInArrow(decide, schema)
+
+
+def _expect_column(frame: DataFrame, name: str, expected: str, types: Sequence[str]) -> None:
+    found = [field for field in frame.schema.fields if field.name == name]
+    if len(found) != 1 or found[0].dataType.typeName() not in types:
+        have = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in frame.schema.fields)
+        raise ValueError(f"expected one column {name!r} with {expected}; the columns are {have}")
 
 
 def compile_partitions(

@@ -1,5 +1,6 @@
-//! Arrow arrays in and out: [`ArrayDecider`] decides an array of URLs, [`VerdictStream`] a stream of arrays, and
-//! [`summarize`] returns what crawlers may fetch from each origin.
+//! Arrow arrays in and out: [`ArrayDecider`] decides an array of URLs, for the same crawlers or for the crawler that
+//! each row names, [`VerdictStream`] a stream of arrays, and [`summarize`] returns what crawlers may fetch from each
+//! origin.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,15 +31,17 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
 use arrow_schema::{DataType, Field, Schema};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use reptile::crawlers::Mistake;
 use reptile::{Agents, Verdict};
 
 use crate::arrays;
-use crate::by_row::{NamedRow, Times};
+use crate::by_row::{ByRow, NamedRow, Session, Times};
 use crate::column::{Column, Layout};
 use crate::data::{ColumnData, columns_of};
 use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, RowReasons};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
+use crate::source::misspelled;
 use crate::usage::UsageColumns;
 use urls::Place;
 
@@ -69,14 +72,16 @@ pub struct ArrayDecider {
     decider: Decider,
     has_url: bool,
     time_column: Option<String>,
+    crawler_column: Option<String>,
     is_parallel: bool,
 }
 
-/// The positions of URLs and times in arrays of one type.
+/// The positions of URLs, times and crawlers in arrays of one type.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     urls: Place,
     times: Option<usize>,
+    crawlers: Option<usize>,
 }
 
 impl ArrayDecider {
@@ -115,10 +120,6 @@ impl ArrayDecider {
     /// # Errors
     /// The errors of [`ArrayDecider::new`] and [`Layout::with_uses`].
     pub fn with_usage(agents: Agents, columns: &[Column], usage: Option<&UsageColumns>) -> Result<ArrayDecider, Error> {
-        if columns.is_empty() && usage.is_none() {
-            let message = format!("no column is named; the columns are {}", Column::names());
-            return Err(Error::new(ErrorKind::Column, message));
-        }
         if agents.is_empty() {
             return Err(Error::new(ErrorKind::Crawler, "no crawler is named"));
         }
@@ -126,14 +127,54 @@ impl ArrayDecider {
             let message = "agent: is for tables whose rows name their crawlers; a column's name has its crawler";
             return Err(Error::new(ErrorKind::Column, message));
         }
-        // URLs are passed on unchanged. Per-crawler columns precede columns that occur once.
-        let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
-        let has_url = once.contains(&Column::Url);
-        order.extend(once.into_iter().filter(|&column| column != Column::Url));
-        let layout = Layout::new(&order)?;
-        let layout = usage.map_or(Ok(layout.clone()), |usage| usage.added_to(layout))?;
-        let decider = Decider::new(agents, layout)?;
-        Ok(ArrayDecider { decider, has_url, time_column: None, is_parallel: true })
+        Ok(ArrayDecider::of(Decider::new(agents, layout(columns, usage)?)?, columns))
+    }
+
+    /// Creates a decider for the crawlers that rows name in this column: product tokens or complete `User-Agent`
+    /// headers, as in [`ByRow`]. Column names have no crawler prefix, and [`Column::Agent`] is the crawler that was
+    /// found. A row that names none is `unknown`, or `invalid` if its URL is. A name that is probably misspelled is an
+    /// error, unless names are taken exactly.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_array::{ArrayRef, StringArray, StructArray, cast::AsArray};
+    /// use arrow_schema::{DataType, Field};
+    /// use reptile::{Capture, Compiler, Dialect};
+    /// use reptile_columns::{ByRow, Column, arrow::ArrayDecider};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: GPTBot\ndisallow: /")?)?;
+    /// let by_row = ByRow::new(&compiler.finish()?.into_set()?, 0, false)?;
+    /// let decider = ArrayDecider::by_row(by_row, "bot", &[Column::Agent, Column::Reason], None)?;
+    ///
+    /// let column = |name, texts: [&str; 2]| {
+    ///     (Arc::new(Field::new(name, DataType::Utf8, true)), Arc::new(StringArray::from_iter_values(texts)) as ArrayRef)
+    /// };
+    /// let urls = column("url", ["https://example.com/"; 2]);
+    /// let rows: ArrayRef = Arc::new(StructArray::from(vec![urls, column("bot", ["GPTBot/1.2", "CCBot"])]));
+    /// let verdicts = decider.decide_rows(&rows, None)?;
+    /// let reasons: Vec<Option<&str>> = verdicts["reason"].as_string::<i64>().iter().collect();
+    /// assert_eq!(reasons, [Some("rule"), Some("no rule matches")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if there is no column, a column is about all crawlers ([`Column::Mask`] and
+    /// [`Column::Refused`]), and the errors of [`ArrayDecider::with_usage`] for columns.
+    pub fn by_row(
+        by_row: impl Into<Arc<ByRow>>,
+        column: impl Into<String>,
+        columns: &[Column],
+        usage: Option<&UsageColumns>,
+    ) -> Result<ArrayDecider, Error> {
+        let decider = Decider::by_row(by_row, layout(columns, usage)?)?;
+        Ok(ArrayDecider { crawler_column: Some(column.into()), ..ArrayDecider::of(decider, columns) })
+    }
+
+    fn of(decider: Decider, columns: &[Column]) -> ArrayDecider {
+        let has_url = columns.contains(&Column::Url);
+        ArrayDecider { decider, has_url, time_column: None, crawler_column: None, is_parallel: true }
     }
 
     /// Decides each URL by the rules at its own time, from this column in the same rows: a time, a date, or a whole
@@ -192,18 +233,27 @@ impl ArrayDecider {
         self.decide_at(self.places(rows.data_type(), column)?, rows)
     }
 
-    /// Finds the URLs, and the times if there are any, in arrays of a type.
+    /// Finds the URLs, and the times and crawlers if rows have them, in arrays of a type. Checks that the set is by time
+    /// if there are times.
     fn places(&self, data_type: &DataType, column: Option<&str>) -> Result<Places, Error> {
         let times = self.time_column.as_ref().map(|name| times::place(data_type, name)).transpose()?;
-        Ok(Places { urls: urls::place(data_type, column)?, times })
+        if times.is_some() {
+            self.decider.agents().decide_all_at::<&[u8]>(&[], &[], &mut [])?;
+        }
+        let crawlers = self.crawler_column.as_ref().map(|name| urls::crawler_place(data_type, name)).transpose()?;
+        Ok(Places { urls: urls::place(data_type, column)?, times, crawlers })
     }
 
-    /// Decides an array with URLs and times at these positions.
+    /// Decides an array with URLs, times and crawlers at these positions.
     fn decide_at(&self, places: Places, rows: &ArrayRef) -> Result<RecordBatch, Error> {
         let array = urls::at(places.urls, rows)?;
-        let times = places.times.map(|index| times::times(index, rows)).transpose()?;
+        let crawlers = places.crawlers.map(|index| urls::column(index, rows)).transpose()?;
         let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        let texts = Texts::of(array.as_ref())?;
+        let texts = RowTexts {
+            urls: Texts::of(array.as_ref())?,
+            times: places.times.map(|index| times::times(index, rows)).transpose()?,
+            crawlers: crawlers.as_ref().map(|crawlers| Texts::of(crawlers.as_ref())).transpose()?,
+        };
         let mut columns = self.decider.columns();
         // A crawler has a verdict, and a cell for each use.
         let cells = self.decider.agents().len() * (1 + self.decider.layout().usage_cells());
@@ -215,12 +265,12 @@ impl ArrayDecider {
             let part = start..array.len().min(start + held);
             let tasks = part.clone().step_by(of_task).map(|start| start..part.end.min(start + of_task));
             if !self.is_parallel {
-                tasks.into_iter().try_for_each(|rows| self.fill(rows, &texts, times.as_deref(), &mut columns))?;
+                tasks.into_iter().try_for_each(|rows| self.fill(rows, &texts, &mut columns))?;
                 continue;
             }
             let task = |rows| {
                 let mut columns = self.decider.columns();
-                self.fill(rows, &texts, times.as_deref(), &mut columns).map(|()| columns)
+                self.fill(rows, &texts, &mut columns).map(|()| columns)
             };
             let tasks: Vec<Range<usize>> = tasks.collect();
             let filled: Vec<Result<Vec<ColumnData>, Error>> = in_pool(|| tasks.into_par_iter().map(task).collect());
@@ -241,40 +291,84 @@ impl ArrayDecider {
     }
 
     /// Decides some rows, and appends them to columns.
-    fn fill(
+    fn fill(&self, range: Range<usize>, texts: &RowTexts<'_>, columns: &mut [ColumnData]) -> Result<(), Error> {
+        let urls = texts.urls.slice(range.start, range.len());
+        let names = texts.crawlers.as_ref().map(|crawlers| crawlers.slice(range.start, range.len()));
+        let names = texts.crawlers.as_ref().zip(names.as_ref()).map(|(texts, part)| texts.cut_valid(part)).transpose()?;
+        let time = |row: usize| *texts.times.as_ref()?.get(range.start + row)?;
+        let crawler = |row: usize| names.as_ref().and_then(|names| names.get(row)).copied().unwrap_or_default();
+        let row = |(row, url)| ArrayRow { url, time: time(row), crawler: crawler(row) };
+        let rows: Vec<ArrayRow<'_>> = texts.urls.cut(urls.as_ref())?.into_iter().enumerate().map(row).collect();
+        let mut session = self.decider.session();
+        if self.decider.explains() {
+            self.explain(&rows, session.as_mut(), columns)?;
+        } else {
+            self.decide_together(&rows, session.as_mut(), columns)?;
+        }
+        if let Some(session) = session {
+            session.end();
+        }
+        Ok(())
+    }
+
+    /// Explains each row, and appends the rows to columns.
+    fn explain(
         &self,
-        range: Range<usize>,
-        texts: &Texts<'_>,
-        times: Option<&[Option<i64>]>,
+        rows: &[ArrayRow<'_>],
+        mut session: Option<&mut Session<'_>>,
         columns: &mut [ColumnData],
     ) -> Result<(), Error> {
-        let part = texts.slice(range.start, range.len());
-        let time = |row: usize| *times?.get(range.start + row)?;
-        let urls = texts.cut(part.as_ref())?;
-        let rows: Vec<ArrayRow<'_>> =
-            urls.into_iter().enumerate().map(|(row, url)| ArrayRow { url, time: time(row) }).collect();
-        if self.decider.explains() {
-            let mut explained = ExplainedRow::default();
-            for row in &rows {
-                self.decider.explain_row(row, None, &mut explained)?;
-                let (verdicts, why) = (&explained.verdicts[..], RowReasons::Explained(&explained.explained));
-                let decided = DecidedRow { url: row.url, verdicts, crawler: None, why };
-                for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
-                    self.decider.write_cell(cell, &decided, &mut column.cells());
-                }
+        let mut explained = ExplainedRow::default();
+        for row in rows {
+            let place = self.decider.explain_row(row, session.as_deref_mut(), &mut explained)?;
+            let session = session.as_deref();
+            refuse(session.and_then(|session| session.mistake(place)))?;
+            let crawler = session.map(|session| session.agents(place).0);
+            let (verdicts, why) = (&explained.verdicts[..], RowReasons::Explained(&explained.explained));
+            let decided = DecidedRow { url: row.url, verdicts, crawler, why };
+            for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
+                self.decider.write_cell(cell, &decided, &mut column.cells());
             }
-            return Ok(());
         }
+        Ok(())
+    }
+
+    /// Decides rows together, and appends them to columns.
+    fn decide_together(
+        &self,
+        rows: &[ArrayRow<'_>],
+        mut session: Option<&mut Session<'_>>,
+        columns: &mut [ColumnData],
+    ) -> Result<(), Error> {
         let width = self.decider.agents().len();
         let mut verdicts = vec![Verdict::Invalid; rows.len().min(ROWS_AT_ONCE) * width];
         let mut facts = Facts::default();
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let verdicts = &mut verdicts[..rows.len() * width];
-            self.decider.decide(rows, None, verdicts, &mut facts)?;
-            self.decider.push_rows(rows, verdicts, &facts, None, columns, |row| row.url, |_| false, ColumnData::cells);
+            self.decider.decide(rows, session.as_deref_mut(), verdicts, &mut facts)?;
+            let session = session.as_deref();
+            refuse(session.and_then(Session::first_mistake))?;
+            self.decider.push_rows(rows, verdicts, &facts, session, columns, |row| row.url, |_| false, ColumnData::cells);
         }
         Ok(())
     }
+}
+
+/// Returns an error if a crawler's name is a probable mistake.
+fn refuse(mistake: Option<(&str, Mistake)>) -> Result<(), Error> {
+    mistake.map_or(Ok(()), |(name, mistake)| Err(misspelled(name, mistake)))
+}
+
+/// Returns the layout of columns: URLs are passed on unchanged, and per-crawler columns precede columns that occur once.
+fn layout(columns: &[Column], usage: Option<&UsageColumns>) -> Result<Layout, Error> {
+    if columns.is_empty() && usage.is_none() {
+        let message = format!("no column is named; the columns are {}", Column::names());
+        return Err(Error::new(ErrorKind::Column, message));
+    }
+    let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
+    order.extend(once.into_iter().filter(|&column| column != Column::Url));
+    let layout = Layout::new(&order)?;
+    usage.map_or(Ok(layout.clone()), |usage| usage.added_to(layout))
 }
 
 impl fmt::Debug for ArrayDecider {
@@ -292,10 +386,19 @@ fn rows_of_task(cells: usize, is_explained: bool) -> usize {
     }
 }
 
-/// A URL in an array, with its row's time.
+/// The texts and times of an array's rows.
+struct RowTexts<'a> {
+    urls: Texts<'a>,
+    times: Option<Vec<Option<i64>>>,
+    crawlers: Option<Texts<'a>>,
+}
+
+/// A URL in an array, with its row's time and crawler.
 struct ArrayRow<'a> {
     url: &'a [u8],
     time: Option<i64>,
+    /// The crawler's name, empty if the row names none.
+    crawler: &'a [u8],
 }
 
 impl AsRef<[u8]> for ArrayRow<'_> {
@@ -306,7 +409,7 @@ impl AsRef<[u8]> for ArrayRow<'_> {
 
 impl NamedRow for ArrayRow<'_> {
     fn crawler(&self) -> &[u8] {
-        b""
+        self.crawler
     }
 
     fn time(&self) -> Option<i64> {

@@ -9,6 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::urls;
 use crate::error::{Error, ErrorKind};
 
 /// The time range in a set: from the first second of the year 1 to the last second of 9999.
@@ -43,8 +44,7 @@ pub fn is_time(data_type: &DataType) -> bool {
 
 /// Returns the times in a column of rows, or `None` for those that are null or outside a set's range.
 pub(crate) fn times(index: usize, rows: &ArrayRef) -> Result<Vec<Option<i64>>, Error> {
-    let column = rows.as_struct_opt().and_then(|rows| rows.columns().get(index));
-    seconds(column.ok_or_else(|| Error::new(ErrorKind::Array, "a batch without its column of times"))?)
+    seconds(&urls::column(index, rows)?)
 }
 
 /// Returns an array of times as seconds since 1970, rounded down. The times are timestamps in any unit (UTC if they

@@ -74,6 +74,28 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
     }
 }
 
+/// Finds the column with crawlers' names in arrays of a type.
+pub(crate) fn crawler_place(data_type: &DataType, name: &str) -> Result<usize, Error> {
+    let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
+    let DataType::Struct(fields) = data_type else {
+        return fail(format!("there is no column {name:?} with crawlers, only an array without columns"));
+    };
+    match fields.find(name) {
+        Some((index, field)) if is_text(field.data_type()) => Ok(index),
+        Some((_, field)) => {
+            let found = field.data_type();
+            fail(format!("the column {name:?} has to be one of crawlers, as texts, found {found}"))
+        }
+        None => fail(format!("there is no column {name:?} with crawlers")),
+    }
+}
+
+/// Returns the array in a column of rows.
+pub(crate) fn column(index: usize, rows: &ArrayRef) -> Result<ArrayRef, Error> {
+    let column = rows.as_struct_opt().and_then(|rows| rows.columns().get(index));
+    column.cloned().ok_or_else(|| damaged("a batch without one of its columns"))
+}
+
 /// Maximum number of columns that a message names.
 const SHOWN_COLUMNS: usize = 20;
 
@@ -137,6 +159,18 @@ impl<'a> Texts<'a> {
     /// Returns part of the array.
     pub(crate) fn slice(&self, start: usize, rows: usize) -> ArrayRef {
         self.array.slice(start, rows)
+    }
+
+    /// Returns the texts in a part, in order. A null row has an empty text.
+    pub(crate) fn cut_valid<'p>(&self, part: &'p ArrayRef) -> Result<Vec<&'p [u8]>, Error>
+    where
+        'a: 'p,
+    {
+        let mut texts = self.cut(part.as_ref())?;
+        if let Some(nulls) = part.logical_nulls() {
+            texts.iter_mut().zip(&nulls).filter(|(_, is_valid)| !is_valid).for_each(|(text, _)| *text = &[]);
+        }
+        Ok(texts)
     }
 
     /// Returns the texts in a part, or in the whole array, in order. A null row has an arbitrary text.
