@@ -235,6 +235,6 @@ def test_misspelled_names_name_the_argument(connection, path):
         "select robots_access('https://shop.example/', ?, 'Googelbot')",
         "from robots_summary(?, ['Googelbot'])",
     ):
-        with pytest.raises(duckdb.Error, match="argument `exact`"):
+        with pytest.raises(duckdb.Error, match="or set `exact` to true"):
             connection.execute(call, [path])
     assert connection.execute("select robots_access('https://shop.example/', ?, 'Googelbot', true).access", [path]).fetchone() == ("partial",)
