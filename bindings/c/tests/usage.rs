@@ -80,7 +80,7 @@ fn numbers(words: &[&str]) -> Vec<u8> {
 }
 
 /// Returns a set of a body at `https://a.example`, by time if a time is given.
-fn compiled(bodies: &[(&str, Option<i64>)]) -> *mut ReptileSet {
+pub fn compiled(bodies: &[(&str, Option<i64>)]) -> *mut ReptileSet {
     let has_times = bodies.iter().any(|(_, time)| time.is_some());
     let mut compiler = Compiler::new(Dialect::google()).by_time(has_times);
     for (body, time) in bodies {
