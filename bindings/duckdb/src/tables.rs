@@ -207,7 +207,7 @@ impl Rows {
             let batches = Batches(sender);
             let result = catch_unwind(AssertUnwindSafe(|| work(&batches)));
             let result = result.unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())));
-            // Nobody receives this if the query has ended.
+            // A query that has ended does not receive this.
             let _ = batches.0.send(result.map(|()| None).map_err(|error| error.to_string()));
         };
         let thread = thread::Builder::new().name("reptile".to_owned()).spawn(run);
