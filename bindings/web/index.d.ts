@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /**
  * Reptile in JavaScript: reads and decides robots.txt under nine dialects, explains verdicts, lints, fixes, compares
  * and proves. Runs in browsers and in Node 20 or newer. The engine is WebAssembly; after {@link load} every call is
@@ -11,10 +13,26 @@
  * ```
  *
  * Invalid or unknown input never yields `allow`: a text that is not a URL is `invalid`, an origin that a {@link Set}
- * does not contain is `unknown`, and a name that no crawler can have is a {@link ReptileError}.
+ * does not contain is `unknown`, and a name that no crawler can have is a {@link ReptileError}. So is an option that a
+ * call does not have.
  *
  * @module
  */
+
+/** Bytes: a `BufferSource`. */
+export type Bytes = ArrayBuffer | ArrayBufferView;
+
+/** A compiled module: a `WebAssembly.Module`, which has no properties. The names of browsers' types are not used here. */
+export type CompiledModule = object;
+
+/** The parts of a `Response` that {@link load} uses. */
+export interface WasmResponse {
+    readonly ok: boolean;
+    readonly status: number;
+    readonly url: string;
+    readonly headers: { get(name: string): string | null };
+    arrayBuffer(): Promise<ArrayBuffer>;
+}
 
 /**
  * Loads the engine. Does nothing if it is loaded already. Concurrent calls load it once.
@@ -23,13 +41,13 @@
  *   reads as a file.
  * @throws {@link ReptileError} with the code `load`, if the engine cannot be fetched or is of another version.
  */
-export function load(wasm?: BufferSource | WebAssembly.Module | Response | URL | string): Promise<void>;
+export function load(wasm?: Bytes | CompiledModule | WasmResponse | { readonly href: string } | string): Promise<void>;
 
 /**
  * Loads the engine from its bytes or its module. Browsers refuse to compile large modules synchronously in their main
  * thread; there, use {@link load}.
  */
-export function loadSync(wasm: BufferSource | WebAssembly.Module): void;
+export function loadSync(wasm: Bytes | CompiledModule): void;
 
 /** The version of this package, such as `0.1.0`. */
 export const VERSION: string;

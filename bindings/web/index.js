@@ -329,8 +329,34 @@ function listOf(values, what) {
     return textsOf(values ?? [], what).filter((value) => value !== "");
 }
 
+/** The names of the options of calls. */
+const PARSE_OPTIONS = ["dialect"];
+const AGENT_OPTIONS = ["exact", "verbatim"];
+const DECIDE_ALL_OPTIONS = [...AGENT_OPTIONS, "lines"];
+const LINT_OPTIONS = ["host", "enable", "severity"];
+const FIX_OPTIONS = ["host", "severity", "codes", "lines"];
+const PROVE_OPTIONS = ["allowDefault"];
+const USAGE_OPTIONS = [...AGENT_OPTIONS, "categories", "vocabulary", "lines"];
+
+/** Returns a call's options, or throws for an option that the call does not have. */
+function optionsOf(options, known) {
+    if (options === undefined) {
+        return {};
+    }
+    if (options === null || typeof options !== "object" || Array.isArray(options)) {
+        const found = options === null ? "null" : Array.isArray(options) ? "an array" : typeof options;
+        throw new ReptileError("argument", `the options must be an object, found ${found}`);
+    }
+    for (const name of Object.keys(options)) {
+        if (!known.includes(name)) {
+            throw new ReptileError("argument", `unknown option ${JSON.stringify(name)}; expected ${known.join(", ")}`);
+        }
+    }
+    return options;
+}
+
 const switched = (value) => (value ? "1" : "0");
-const wayOf = ({ exact, verbatim } = {}) => (verbatim ? "verbatim" : exact ? "exact" : "named");
+const wayOf = ({ exact, verbatim }) => (verbatim ? "verbatim" : exact ? "exact" : "named");
 
 const forgotten = new FinalizationRegistry(({ engine, handle }) => engine.free(handle));
 
@@ -368,10 +394,10 @@ class Held {
         return this.engine.json(name, this.handle, number, values);
     }
 
-    /** Returns resolved crawlers. Resolves each list once. */
-    agents(names, options) {
+    /** Returns resolved crawlers. Resolves each list once. `known` names the call's options. */
+    agents(names, options, known = AGENT_OPTIONS) {
         this.check();
-        const way = wayOf(options);
+        const way = wayOf(optionsOf(options, known));
         const key = JSON.stringify([way, names]);
         let found = this.#agents.get(key);
         if (found === undefined) {
@@ -387,13 +413,13 @@ class Held {
     }
 
     /** Returns the number of a list with one crawler. Resolves it once. */
-    agent(name, options) {
+    agent(name, options, names = AGENT_OPTIONS) {
         const known = options === undefined ? this.#single.get(name) : undefined;
         if (known !== undefined) {
             this.check();
             return known;
         }
-        const found = this.agents([textOf(name, "the crawler")], options);
+        const found = this.agents([textOf(name, "the crawler")], options, names);
         if (found.names.length !== 1) {
             throw new ReptileError("crawler", `"${name}" is a group of crawlers; name one of them, or use decideAll`);
         }
@@ -409,7 +435,8 @@ class Held {
     }
 
     decideAll(names, urls, options) {
-        const agents = this.agents(typeof names === "string" ? [names] : textsOf(names, "the crawlers"), options);
+        const listed = typeof names === "string" ? [names] : textsOf(names, "the crawlers");
+        const agents = this.agents(listed, options, DECIDE_ALL_OPTIONS);
         textsOf(urls, "the URLs");
         const count = urls.length * agents.names.length;
         if (count > MAX_VERDICTS) {
@@ -421,11 +448,11 @@ class Held {
         return new Verdicts(agents.names, urls.length, bytes.subarray(0, count), lines);
     }
 
-    usage(name, url, options = {}) {
-        const agent = this.agent(name, options.exact || options.verbatim ? options : undefined);
-        const lines = textOf(options.lines ?? "usage,tokens", "the lines");
-        const values = [this.url(url), textOf(options.vocabulary ?? "", "the vocabulary"), lines];
-        return this.json("usage", agent, [...values, ...listOf(options.categories, "the categories")]);
+    usage(name, url, options) {
+        const agent = this.agent(name, options, USAGE_OPTIONS);
+        const { categories, vocabulary, lines } = options ?? {};
+        const values = [this.url(url), textOf(vocabulary ?? "", "the vocabulary"), textOf(lines ?? "usage,tokens", "the lines")];
+        return this.json("usage", agent, [...values, ...listOf(categories, "the categories")]);
     }
 
     free() {
@@ -477,7 +504,8 @@ export class Robots {
         this.#dialect = dialect;
     }
 
-    static parse(body, { dialect = "" } = {}) {
+    static parse(body, options) {
+        const { dialect = "" } = optionsOf(options, PARSE_OPTIONS);
         if (typeof body !== "string" && !(body instanceof Uint8Array)) {
             throw new ReptileError("argument", "the body must be a string or a Uint8Array");
         }
@@ -533,21 +561,24 @@ export class Robots {
     }
 
     acrossDialects(agent, url, options) {
-        return this.#held.json("across", 0, [wayOf(options), textOf(agent, "the crawler"), textOf(url, "the URL")]);
+        const way = wayOf(optionsOf(options, AGENT_OPTIONS));
+        return this.#held.json("across", 0, [way, textOf(agent, "the crawler"), textOf(url, "the URL")]);
     }
 
     crawlDelay(agent, options) {
         return this.#held.json("crawl_delay", this.#held.agent(agent, options), []);
     }
 
-    lint({ host = "", enable, severity = "" } = {}) {
+    lint(options) {
+        const { host = "", enable, severity = "" } = optionsOf(options, LINT_OPTIONS);
         const values = [textOf(host, "the host"), textOf(severity, "the severity"), ...listOf(enable, "enable")];
         const { findings, withheld } = this.#held.json("lint_file", 0, values);
         return Object.defineProperty(findings, "withheld", { value: Object.freeze(withheld) });
     }
 
-    fix({ host = "", severity = "", codes, lines } = {}) {
+    fix(options) {
         this.#held.check();
+        const { host = "", severity = "", codes, lines } = optionsOf(options, FIX_OPTIONS);
         const values = [textOf(host, "the host"), textOf(severity, "the severity"), ...listOf(codes, "codes"), ""];
         const { engine, handle } = this.#held;
         if (codes?.length === 0 || lines?.length === 0) {
@@ -556,7 +587,8 @@ export class Robots {
         return decoder.decode(engine.bytes("fix", handle, 0, [...values, ...listOf(lines?.map(String), "lines")]));
     }
 
-    prove(assertions, { allowDefault = false } = {}) {
+    prove(assertions, options) {
+        const { allowDefault = false } = optionsOf(options, PROVE_OPTIONS);
         return this.#held.json("prove", 0, [switched(allowDefault), textOf(assertions, "the assertions")]);
     }
 
@@ -572,7 +604,8 @@ export class Robots {
         if (other.#held.engine !== this.#held.engine) {
             throw new ReptileError("stopped", "the files are in different engines; parse both again");
         }
-        return this.#held.json("compare", other.#held.handle, [wayOf(options), textOf(agent, "the crawler")]);
+        const way = wayOf(optionsOf(options, AGENT_OPTIONS));
+        return this.#held.json("compare", other.#held.handle, [way, textOf(agent, "the crawler")]);
     }
 
     free() {

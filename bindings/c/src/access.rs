@@ -135,7 +135,7 @@ pub unsafe extern "C" fn reptile_summarize_arrow(
         // SAFETY: `out` is null or writable.
         unsafe { border::put(out, FFI_ArrowArrayStream::empty(), "the output stream") }?;
         // SAFETY: the agents are not freed during the call.
-        let agents = &unsafe { border::value(agents, "the agents") }?.agents;
+        let agents = unsafe { border::value(agents, "the agents") }?.agents()?;
         // SAFETY: `origins` is null or points to `origins_len` pointers.
         let texts = unsafe { border::values(origins, origins_len, "the origins") }?;
         // SAFETY: each origin is null or NUL-terminated.

@@ -1,9 +1,10 @@
 //! Resolves crawlers by name.
 
 use std::ffi::{CString, c_char};
+use std::sync::Arc;
 
 use reptile::{Agent, Agents};
-use reptile_columns::{Scope, SetOrRobots};
+use reptile_columns::{ByRow, Scope, SetOrRobots};
 
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::set::ReptileSet;
@@ -11,7 +12,7 @@ use crate::set::ReptileSet;
 /// Resolved crawlers, which keep their set alive. Any number of threads may use them at the same time.
 #[derive(Clone)]
 pub struct ReptileAgents {
-    pub(crate) agents: Agents,
+    pub(crate) crawlers: Crawlers,
     /// The set that resolved the crawlers.
     pub(crate) source: SetOrRobots,
     /// The origins that may decide a URL whose own robots.txt is unknown.
@@ -19,17 +20,39 @@ pub struct ReptileAgents {
     names: Vec<CString>,
 }
 
+/// The crawlers that URLs are decided for.
+#[derive(Clone)]
+pub(crate) enum Crawlers {
+    /// The same crawlers for each URL.
+    Named(Agents),
+    /// The crawler that each row names in this column.
+    OfRows(Arc<ByRow>, String),
+}
+
 impl ReptileAgents {
     fn new(agents: Agents, source: &SetOrRobots) -> Result<ReptileAgents, Failure> {
         let names = agents.iter().map(|agent| CString::new(agent.crawler().to_string())).collect::<Result<_, _>>();
         let names = names.map_err(|_| Failure::argument("the name of a crawler has a NUL"))?;
-        Ok(ReptileAgents { agents, source: source.clone(), scope: Scope::default(), names })
+        let crawlers = Crawlers::Named(agents);
+        Ok(ReptileAgents { crawlers, source: source.clone(), scope: Scope::default(), names })
+    }
+
+    /// Returns the crawlers, or an error if rows name them.
+    pub(crate) fn agents(&self) -> Result<&Agents, Failure> {
+        match &self.crawlers {
+            Crawlers::Named(agents) => Ok(agents),
+            Crawlers::OfRows(..) => {
+                let text = "these agents are of reptile_agents_of_rows, and only the Arrow functions have rows";
+                Err(Failure::argument(text))
+            }
+        }
     }
 
     /// Returns one of the crawlers by its number.
     pub(crate) fn agent(&self, number: usize) -> Result<&Agent, Failure> {
-        let missing = || Failure::argument(format!("no crawler {number}: there are only {}", self.agents.len()));
-        self.agents.iter().nth(number).ok_or_else(missing)
+        let agents = self.agents()?;
+        let missing = || Failure::argument(format!("no crawler {number}: there are only {}", agents.len()));
+        agents.iter().nth(number).ok_or_else(missing)
     }
 }
 
@@ -100,6 +123,45 @@ pub unsafe extern "C" fn reptile_agents_of_header(
     unsafe { border::make(agents, "the agents", message, work) }
 }
 
+/// Creates agents for the crawlers that rows name, for `reptile_decide_arrow` and `reptile_decide_arrow_stream`. Other
+/// functions do not accept them. `agent_column` is the column with each row's crawler: a product token, or a complete
+/// `User-Agent` header. With `headers`, every cell is a header, even a single word, as in a log. A row without a crawler
+/// is `unknown`, or `invalid` if its URL is.
+///
+/// The result's columns have no crawler in front: `verdict`, `line` and so on, and `agent`, the crawler that was found.
+/// `mask` and `refused` are errors. Unless `exact` is set or the cells are headers, so is a name that no robots.txt
+/// contains and that differs by one letter from a known crawler. The set must not be one of `reptile_set_parse`. The
+/// caller frees the agents with `reptile_agents_free`. Thread-safe.
+///
+/// # Safety
+/// `set` must be null or a set that is not freed during the call. `agent_column` must be null or NUL-terminated.
+/// `agents` and `message` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_agents_of_rows(
+    set: *const ReptileSet,
+    agent_column: *const c_char,
+    headers: bool,
+    exact: bool,
+    agents: *mut *mut ReptileAgents,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    let work = || {
+        // SAFETY: the set is not freed during the call.
+        let source = &unsafe { border::value(set, "the set") }?.source;
+        // SAFETY: `agent_column` is null or NUL-terminated.
+        let column = unsafe { border::text(agent_column, "the agent column's name") }?;
+        let SetOrRobots::Set(set) = source else {
+            return Err(Failure::argument("rows can only name crawlers for a compiled set, not for one robots.txt"));
+        };
+        // Clients write headers, so they are never misspelled names.
+        let by_row = ByRow::new(set, 0, headers)?.take_names_exactly(exact || headers);
+        let crawlers = Crawlers::OfRows(Arc::new(by_row), column.to_owned());
+        Ok(ReptileAgents { crawlers, source: source.clone(), scope: Scope::default(), names: Vec::new() })
+    };
+    // SAFETY: `agents` and `message` are null or writable.
+    unsafe { border::make(agents, "the agents", message, work) }
+}
+
 /// Creates agents for the same crawlers that decide a URL by other origins if the robots.txt of its own origin is
 /// unknown. This applies to all functions that decide or explain, including those for Arrow. `scope` is `origin` (no
 /// other origin), `scheme` (also http instead of https, or the reverse), `www` (also with or without `www.`) or
@@ -136,7 +198,8 @@ pub unsafe extern "C" fn reptile_agents_in_scope(
     unsafe { border::make(in_scope, "the agents in scope", message, work) }
 }
 
-/// Returns the number of crawlers, or 0 if the handle is invalid. A crawler group counts as several. Thread-safe.
+/// Returns the number of crawlers, or 0 if the handle is invalid or rows name the crawlers. A crawler group counts as
+/// several. Thread-safe.
 ///
 /// # Safety
 /// `agents` must be null or agents that are not freed during the call.

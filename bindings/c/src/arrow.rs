@@ -5,10 +5,10 @@ use std::ffi::c_char;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayRef, StructArray, make_array};
+use reptile_columns::Column;
 use reptile_columns::arrow::{ArrayDecider, VerdictStream};
-use reptile_columns::{Column, UsageColumns};
 
-use crate::agents::ReptileAgents;
+use crate::agents::{Crawlers, ReptileAgents};
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::usage::ReptileUses;
 
@@ -22,7 +22,11 @@ use crate::usage::ReptileUses;
 /// and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
 ///
 /// `uses`, which may be null, adds a column `NAME:USE` for each use after each crawler's other columns: `allowed`,
-/// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these.
+/// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these. Uses with a purpose also
+/// add `NAME:purpose`, a single verdict for the fetch and this use, which `mask` and `refused` then follow.
+///
+/// With agents of `reptile_agents_of_rows`, each row is decided for the crawler that it names, and columns have no
+/// `NAME:` in front.
 ///
 /// With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 /// timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
@@ -141,12 +145,15 @@ unsafe fn decider(
     let columns = unsafe { border::optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
     // SAFETY: the uses are null or are not freed during the call.
     let uses = (!uses.is_null()).then(|| unsafe { border::value(uses, "the uses") }).transpose()?;
-    let usage = uses.map(|ReptileUses(uses)| UsageColumns::new(uses.clone()));
+    let usage = uses.map(|uses| &uses.columns);
     let columns = match columns {
         "" if usage.is_some() => Vec::new(),
         columns => Column::from_list(columns)?,
     };
-    let decider = ArrayDecider::with_usage(agents.agents.clone(), &columns, usage.as_ref())?;
+    let decider = match &agents.crawlers {
+        Crawlers::Named(agents) => ArrayDecider::with_usage(agents.clone(), &columns, usage)?,
+        Crawlers::OfRows(by_row, column) => ArrayDecider::by_row(by_row.clone(), column.as_str(), &columns, usage)?,
+    };
     let decider = decider.parallel(all_threads).in_scope(agents.scope);
     // SAFETY: `time_column` is null or NUL-terminated.
     let times = unsafe { border::optional_text(time_column, "the time column's name") }?;

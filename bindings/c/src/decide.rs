@@ -101,7 +101,8 @@ unsafe fn decide_one(
         // SAFETY: `verdicts` is null or points to `verdicts_len` writable bytes.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
         // SAFETY: `agents` is null or live, and is not freed during the call.
-        let ReptileAgents { agents, scope, .. } = unsafe { border::value_unchecked(agents, "the agents") }?;
+        let resolved = unsafe { border::value_unchecked(agents, "the agents") }?;
+        let (agents, scope) = (resolved.agents()?, &resolved.scope);
         check_len(1, agents, verdicts)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
@@ -195,7 +196,7 @@ unsafe fn decide_all(
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
-        check_len(urls_len, &agents.agents, verdicts)?;
+        check_len(urls_len, agents.agents()?, verdicts)?;
         // SAFETY: `urls` is null or points to `urls_len` pointers.
         let urls = unsafe { border::values(urls, urls_len, "the URLs") }?;
         // SAFETY: `url_lens` is null or points to `urls_len` lengths.
@@ -225,7 +226,7 @@ unsafe fn decide_parts(
     all_threads: bool,
     verdicts: &mut [u8],
 ) -> Result<(), Failure> {
-    let ReptileAgents { agents, scope, .. } = agents;
+    let (agents, scope) = (agents.agents()?, &agents.scope);
     let each: Vec<&Agent> = agents.iter().collect();
     let rows = (HELD_VERDICTS / agents.len().max(1)).max(1);
     let mut texts: Vec<&[u8]> = Vec::new();

@@ -44,7 +44,8 @@ pub struct ReptileExplanation {
     /// The deciding rule's line number in the robots.txt, starting at 1. It is 0 if no rule decided or the set has no
     /// line numbers.
     pub line: u32,
-    /// The deciding rule's path in normal form, NUL-terminated. Empty if no rule decided.
+    /// The deciding rule as in a robots.txt, with its path in normal form: `Disallow: /cart`. NUL-terminated. Empty if no
+    /// rule decided.
     pub rule: *const c_char,
     /// Length of the rule in bytes. The rule is usually ASCII but may contain any bytes.
     pub rule_len: usize,
@@ -57,6 +58,10 @@ pub struct ReptileExplanation {
     pub origin: *const c_char,
     /// Length of the origin in bytes.
     pub origin_len: usize,
+    /// The end of `rule` that is the deciding rule's path, `/cart`. Empty if no rule decided.
+    pub path: *const c_char,
+    /// Length of the path in bytes.
+    pub path_len: usize,
 }
 
 /// An explanation together with the strings that its pointers refer to.
@@ -145,8 +150,11 @@ pub unsafe extern "C" fn reptile_explanation_free(explanation: *mut *mut Reptile
 }
 
 fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> OwnedExplanation {
-    let pattern = found.rule().map_or(&[][..], |rule| &rule.pattern);
-    let (rule, reason) = (with_nul(pattern), with_nul(found.reason.to_string().as_bytes()));
+    let rule = found.rule().map(|rule| (rule.kind.name(), &rule.pattern[..]));
+    let line = rule.map_or_else(Vec::new, |(kind, path)| [kind.as_bytes(), b": ", path].concat());
+    let (rule, path_len) = (with_nul(&line), rule.map_or(0, |(_, path)| path.len()));
+    let path = &rule[rule.len() - 1 - path_len..];
+    let (path, reason) = (path.as_ptr().cast(), with_nul(found.reason.to_string().as_bytes()));
     let origin = with_nul(stand_in.unwrap_or_default().as_bytes());
     let shown = ReptileExplanation {
         verdict: found.verdict.into(),
@@ -164,6 +172,8 @@ fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> OwnedExpla
         reason_len: reason.len() - 1,
         origin: origin.as_ptr().cast(),
         origin_len: origin.len() - 1,
+        path,
+        path_len,
     };
     OwnedExplanation { shown, rule, reason, origin }
 }

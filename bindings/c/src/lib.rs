@@ -34,7 +34,7 @@ mod version;
 pub use access::{ReptileAccessKind, ReptileSummary, reptile_access, reptile_summarize_arrow, reptile_summary_free};
 pub use agents::{
     ReptileAgents, reptile_agents_free, reptile_agents_in_scope, reptile_agents_len, reptile_agents_name,
-    reptile_agents_of_header, reptile_agents_resolve,
+    reptile_agents_of_header, reptile_agents_of_rows, reptile_agents_resolve,
 };
 pub use arrow::{reptile_decide_arrow, reptile_decide_arrow_stream};
 pub use border::{ReptileCode, reptile_text_free};
@@ -59,6 +59,6 @@ pub use set::{
 pub use threads::reptile_shutdown;
 pub use usage::{
     ReptilePreference, ReptileUsageLines, ReptileUses, reptile_usage, reptile_usage_at, reptile_uses_free,
-    reptile_uses_new,
+    reptile_uses_new, reptile_uses_with_purpose,
 };
 pub use version::{reptile_format_version, reptile_version};

@@ -2,7 +2,8 @@
 
 use std::ffi::c_char;
 
-use reptile::usage::{Preference, Sources, Uses, Vocabulary};
+use reptile::usage::{Preference, Uses};
+use reptile_columns::{UsageColumns, UsageOptions};
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
@@ -51,7 +52,11 @@ pub enum ReptileUsageLines {
 }
 
 /// The uses in a question. Immutable: any number of threads may share them.
-pub struct ReptileUses(pub(crate) Uses);
+pub struct ReptileUses {
+    uses: Uses,
+    /// The columns about the uses and the purpose, for Arrow.
+    pub(crate) columns: UsageColumns,
+}
 
 /// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
 /// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
@@ -70,33 +75,84 @@ pub unsafe extern "C" fn reptile_uses_new(
     uses: *mut *mut ReptileUses,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    // SAFETY: this function has the same requirements.
+    let options = || unsafe { options(names, names_len, lines, vocabulary) };
+    // SAFETY: `uses` and `message` are null or writable.
+    unsafe { border::make(uses, "the uses", message, || prepared(&options()?)) }
+}
+
+/// Prepares questions like `reptile_uses_new`, and about a purpose, for the Arrow functions: a single verdict for the
+/// fetch and the use `purpose`. `unknown_usage` is the verdict for an unknown preference: `allow`, `disallow` or
+/// `unknown`. It is required, because the drafts leave the meaning open. `names_len` may be 0. Thread-safe.
+///
+/// # Safety
+/// As for `reptile_uses_new`. `purpose` and `unknown_usage` must be null or NUL-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_uses_with_purpose(
+    names: *const *const c_char,
+    names_len: usize,
+    lines: u32,
+    vocabulary: *const c_char,
+    purpose: *const c_char,
+    unknown_usage: *const c_char,
+    uses: *mut *mut ReptileUses,
+    message: *mut *mut c_char,
+) -> ReptileCode {
     let work = || {
-        // SAFETY: `names` is null or points to `names_len` pointers.
-        let names = unsafe { border::values(names, names_len, "the names") }?;
-        // SAFETY: each name is null or NUL-terminated.
-        let names = names.iter().map(|&name| unsafe { border::text(name, "the name of a use") });
-        let names: Vec<&str> = names.collect::<Result<_, _>>()?;
-        let sources = sources_of(lines)?;
-        let vocabulary = if vocabulary.is_null() {
-            Vocabulary::default()
-        } else {
-            // SAFETY: `vocabulary` is NUL-terminated.
-            let name = unsafe { border::text(vocabulary, "the vocabulary") }?;
-            Vocabulary::open(name).map_err(|error| Failure::argument(format!("{name}: {error}")))?
-        };
-        let found = vocabulary.uses(names, sources).map_err(|error| Failure::argument(error.to_string()))?;
-        Ok(ReptileUses(found))
+        // SAFETY: this function has the same requirements.
+        let options = unsafe { options(names, names_len, lines, vocabulary) }?;
+        // SAFETY: `purpose` is null or NUL-terminated.
+        let purpose = unsafe { border::text(purpose, "the purpose") }?;
+        // SAFETY: `unknown_usage` is null or NUL-terminated.
+        let unknown = unsafe { border::text(unknown_usage, "the verdict for an unknown preference") }?;
+        prepared(&UsageOptions {
+            purpose: Some(purpose.to_owned()),
+            unknown_usage: Some(unknown.to_owned()),
+            ..options
+        })
     };
     // SAFETY: `uses` and `message` are null or writable.
     unsafe { border::make(uses, "the uses", message, work) }
 }
 
-/// Returns the statements for a combination of [`ReptileUsageLines`].
-fn sources_of(lines: u32) -> Result<Sources, Failure> {
-    let all = [Sources::USAGE, Sources::SIGNALS, Sources::TOKENS, Sources::DEFAULT_GROUP];
-    let named = (0..).zip(all).filter(|(bit, _)| lines >> bit & 1 != 0).map(|(_, statements)| statements);
-    let known = named.reduce(Sources::and).filter(|_| lines < 1 << all.len());
-    known.ok_or_else(|| Failure::argument(format!("the lines are a combination of 1, 2, 4 and 8, not {lines}")))
+/// # Safety
+/// As for `reptile_uses_new`.
+unsafe fn options(
+    names: *const *const c_char,
+    names_len: usize,
+    lines: u32,
+    vocabulary: *const c_char,
+) -> Result<UsageOptions, Failure> {
+    // SAFETY: `names` is null or points to `names_len` pointers.
+    let names = unsafe { border::values(names, names_len, "the names") }?;
+    // SAFETY: each name is null or NUL-terminated.
+    let uses = names.iter().map(|&name| unsafe { border::text(name, "the name of a use") }.map(str::to_owned));
+    let uses = uses.collect::<Result<Vec<String>, Failure>>()?;
+    let lines = names_of(lines)?;
+    // SAFETY: `vocabulary` is null or NUL-terminated.
+    let vocabulary = unsafe { border::optional_text(vocabulary, "the vocabulary") }?.map(str::to_owned);
+    let options = UsageOptions { uses, lines, ..UsageOptions::default() };
+    Ok(UsageOptions { vocabulary: vocabulary.unwrap_or_else(|| options.vocabulary.clone()), ..options })
+}
+
+/// Returns the names for a combination of [`ReptileUsageLines`], as in [`UsageOptions::lines`].
+fn names_of(lines: u32) -> Result<String, Failure> {
+    const NAMES: [&str; 4] = ["usage", "signals", "tokens", "default-group"];
+    let named = (0..).zip(NAMES).filter(|(bit, _)| lines >> bit & 1 != 0);
+    let names: Vec<&str> = named.map(|(_, name)| name).collect();
+    if names.is_empty() || lines >> NAMES.len() != 0 {
+        return Err(Failure::argument(format!("the lines are a combination of 1, 2, 4 and 8, not {lines}")));
+    }
+    Ok(names.join(","))
+}
+
+/// Prepares the questions of some options.
+fn prepared(options: &UsageOptions) -> Result<ReptileUses, Failure> {
+    let fail = |error: reptile_columns::Error| Failure::argument(error.to_string());
+    let missing = || Failure::argument("no use is named");
+    let columns = options.columns().map_err(fail)?.ok_or_else(missing)?;
+    let uses = options.uses().map_err(fail)?.ok_or_else(missing)?;
+    Ok(ReptileUses { uses, columns })
 }
 
 /// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
@@ -164,7 +220,7 @@ unsafe fn usage_of(
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
         // SAFETY: the uses are not freed during the call.
-        let ReptileUses(uses) = unsafe { border::value(uses, "the uses") }?;
+        let ReptileUses { uses, .. } = unsafe { border::value(uses, "the uses") }?;
         if preferences.len() != uses.len() {
             let (needed, found) = (uses.len(), preferences.len());
             return Err(Failure::argument(format!("{needed} uses need {needed} preferences, not {found}")));

@@ -230,7 +230,7 @@ static void *ask(void *number) {
 
     reptile_explanation *why = NULL;
     OK(reptile_explain(agents, 0, SHOP, len, &why, &message));
-    TRUE(strcmp(why->rule, "/cart") == 0 && why->line == 4);
+    TRUE(strcmp(why->rule, "Disallow: /cart") == 0 && strcmp(why->path, "/cart") == 0 && why->line == 4);
     OK(reptile_explanation_free(&why));
     OK(reptile_explain_at(timed, 0, SHOP, len, 1, &why, &message));
     TRUE(why->verdict == REPTILE_VERDICT_UNKNOWN);

@@ -58,7 +58,7 @@ fn decide_example_prints_verdicts_and_errors() {
     compiled(&here().join("examples/decide.c"), &program, &[]);
     let urls = ["https://shop.example/cart", "https://shop.example/", "https://no.example/", "nonsense"];
     let expected = "https://shop.example/cart\tdisallow\nhttps://shop.example/\tallow\nhttps://no.example/\tunknown\n\
-                    nonsense\tinvalid\n1 of 4 refused\ndisallow: line 2, /cart (rule)\n";
+                    nonsense\tinvalid\n1 of 4 refused\ndisallow: line 2, Disallow: /cart (rule)\n";
     let arguments: Vec<&str> = [set, "GPTBot"].into_iter().chain(urls).collect();
     assert_eq!(printed(&program, &arguments, b""), format!("{expected}reptile {}\n", env!("CARGO_PKG_VERSION")));
     for (arguments, text) in [

@@ -9,5 +9,6 @@ mod header;
 mod misuse;
 mod one_shot;
 mod packages;
+mod rows;
 mod times;
 mod usage;

@@ -267,8 +267,9 @@ fn explanations_name_the_rule_and_are_freed_once() {
     assert_eq!(explain(0, &raw mut why).0, ReptileCode::Ok);
     // SAFETY: the call returned an explanation.
     let found = unsafe { &*why };
-    let (rule, reason) = (given(found.rule), given(found.reason));
-    assert_eq!((&*rule, &*reason, found.rule_len, found.reason_len), (c"/cart", c"rule", 5, 4));
+    let (rule, reason, path) = (given(found.rule), given(found.reason), given(found.path));
+    assert_eq!((&*rule, &*reason, found.rule_len, found.reason_len), (c"Disallow: /cart", c"rule", 15, 4));
+    assert_eq!((&*path, found.path_len), (c"/cart", 5));
     assert_eq!(
         (found.verdict, found.group, found.rule_kind, found.line),
         (ReptileVerdict::Disallow, ReptileGroup::Default, ReptileRuleKind::Disallow, 2)
@@ -276,6 +277,13 @@ fn explanations_name_the_rule_and_are_freed_once() {
     let mut same = why;
     let freed = (free_explanation(&mut why), free_explanation(&mut same));
     assert_eq!(freed, (ReptileCode::Ok, ReptileCode::Argument));
+    // SAFETY: the URL has 2 bytes, and `why` is writable.
+    let other = asked(|message| unsafe { reptile_explain(agents, 0, c"/x".as_ptr(), 2, &raw mut why, message) });
+    assert_eq!(other.0, ReptileCode::Ok);
+    // SAFETY: the call returned an explanation.
+    let found = unsafe { &*why };
+    assert_eq!((given(found.rule), given(found.path), found.rule_len, found.path_len), (c"".into(), c"".into(), 0, 0));
+    assert_eq!(free_explanation(&mut why), ReptileCode::Ok);
     let (code, text) = explain(1, &raw mut why);
     assert!(why.is_null() && code == ReptileCode::Argument && text.contains("only 1"), "{text}");
     done(agents);

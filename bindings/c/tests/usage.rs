@@ -80,7 +80,7 @@ fn numbers(words: &[&str]) -> Vec<u8> {
 }
 
 /// Returns a set of a body at `https://a.example`, by time if a time is given.
-fn compiled(bodies: &[(&str, Option<i64>)]) -> *mut ReptileSet {
+pub fn compiled(bodies: &[(&str, Option<i64>)]) -> *mut ReptileSet {
     let has_times = bodies.iter().any(|(_, time)| time.is_some());
     let mut compiler = Compiler::new(Dialect::google()).by_time(has_times);
     for (body, time) in bodies {
@@ -153,7 +153,7 @@ fn misuse_is_an_error_and_leaves_no_preference() {
     for (names, lines, vocabulary, says) in [
         (&["train"][..], 0, None, "has no use \"train\"; expected train-ai, search, ai-use"),
         (&["search"], 3, None, "the lines are 0, 1 or 2, not 3"),
-        (&["search"], 0, Some("none"), "none: expected aipref-08, aipref-07, legacy, any, or a file"),
+        (&["search"], 0, Some("none"), "vocabulary \"none\": expected aipref-08, aipref-07, legacy, any, or a file"),
     ] {
         let (code, text) = uses(names, lines, vocabulary).unwrap_err();
         assert!(code == ReptileCode::Argument && text.contains(says), "{text}");

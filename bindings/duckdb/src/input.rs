@@ -2,25 +2,32 @@
 //!
 //! DuckDB flattens the vectors before it calls a function, so that a constant argument has the same value in each row.
 
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Date32Array, Int64Array, TimestampMicrosecondArray};
 use libduckdb_sys::{duckdb_data_chunk, duckdb_list_entry, duckdb_vector, duckdb_vector_get_data};
 use quack_rs::data_chunk::DataChunk;
-use quack_rs::vector::VectorReader;
+use quack_rs::types::TypeId;
 use quack_rs::vector::complex::ListVector;
+use quack_rs::vector::{VectorReader, vector_get_column_type};
+use reptile_columns::arrow::seconds;
 
 /// Maximum number of texts after the crawlers.
-const MAX_OPTIONS: usize = 3;
+const MAX_OPTIONS: usize = 5;
 
-/// The arguments of a chunk's rows: a URL, the path of a set, crawlers, then texts, such as a scope, and `exact`.
+/// The arguments of a chunk's rows: a URL, the path of a set, crawlers, possibly a time, then texts, such as a scope, and
+/// `exact`.
 pub struct Arguments {
     rows: usize,
     urls: TextColumn,
     sets: TextColumn,
     agents: Agents,
+    times: Option<TimeColumn>,
     options: Vec<TextColumn>,
     exact: Option<VectorReader>,
 }
 
-/// A row's arguments other than its URL, as stored. Rows with the same bits have the same arguments, if none is null.
+/// A row's arguments other than its URL and its time, as stored. Rows with the same bits have the same arguments, if none is null.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChoiceBits {
     set: [u64; 2],
@@ -29,7 +36,7 @@ pub struct ChoiceBits {
     is_exact: bool,
 }
 
-/// A row's arguments other than its URL.
+/// A row's arguments other than its URL and its time.
 #[derive(PartialEq, Eq, Hash)]
 pub struct RowChoice<'a> {
     pub set: &'a [u8],
@@ -40,12 +47,18 @@ pub struct RowChoice<'a> {
 }
 
 impl Arguments {
-    /// Reads the arguments in a chunk, with up to `max_options` texts after the crawlers.
+    /// Reads the arguments in a chunk, with up to `max_options` texts after the crawlers and, if `is_timed`, the time.
     ///
     /// # Safety
     /// The chunk is alive while the arguments are used, and has at least 3 flat columns: text or bytes, text, text
-    /// (`is_list`: lists of text), then up to `max_options` texts, and after all of these possibly a Boolean.
-    pub unsafe fn of(chunk: duckdb_data_chunk, is_list: bool, max_options: usize) -> Arguments {
+    /// (`is_list`: lists of text), then if `is_timed` times, then up to `max_options` texts, and after all of these
+    /// possibly a Boolean.
+    pub unsafe fn of(
+        chunk: duckdb_data_chunk,
+        is_list: bool,
+        is_timed: bool,
+        max_options: usize,
+    ) -> Result<Arguments, String> {
         // SAFETY: the caller passes a valid chunk.
         let chunk = unsafe { DataChunk::from_raw(chunk) };
         let rows = chunk.size();
@@ -62,13 +75,16 @@ impl Arguments {
             // SAFETY: the column has lists of text.
             true => Agents::Many(unsafe { ListColumn::of(vector(2), rows) }),
         };
-        let end = 3 + max_options.min(MAX_OPTIONS);
+        // SAFETY: the column has times, and the vector has the chunk's rows.
+        let times = is_timed.then(|| unsafe { TimeColumn::of(vector(3), rows) }).transpose()?;
+        let start = 3 + usize::from(is_timed);
+        let end = start + max_options.min(MAX_OPTIONS);
         let exact = (chunk.column_count() > end).then(|| {
             // SAFETY: the column has Booleans, and the vector has the chunk's rows.
             unsafe { VectorReader::from_vector(vector(end), rows) }
         });
-        let options = (3..chunk.column_count().min(end)).map(texts).collect();
-        Arguments { rows, urls: texts(0), sets: texts(1), agents, options, exact }
+        let options = (start..chunk.column_count().min(end)).map(texts).collect();
+        Ok(Arguments { rows, urls: texts(0), sets: texts(1), agents, times, options, exact })
     }
 
     /// Returns the number of rows.
@@ -81,8 +97,17 @@ impl Arguments {
         self.urls.get(row)
     }
 
+    /// Returns each row's time in seconds since 1970, or `None` if rows have no times. A time that no set can have is
+    /// null.
+    pub fn times(&self) -> Option<&[Option<i64>]> {
+        self.times.as_ref().map(|times| &times.seconds[..])
+    }
+
     /// Returns a row's other arguments as stored, or `None` if one is null.
     pub fn bits(&self, row: usize) -> Option<ChoiceBits> {
+        if self.times.as_ref().is_some_and(|times| times.given.is_null(row)) {
+            return None;
+        }
         let agents = match &self.agents {
             Agents::One(names) => names.bits(row)?,
             Agents::Many(lists) => lists.entry(row).map(|entry| [entry.offset, entry.length])?,
@@ -156,6 +181,43 @@ impl Agents {
                 Ok(Some(names))
             }
         }
+    }
+}
+
+/// A vector of times.
+struct TimeColumn {
+    /// The times as in the vector.
+    given: ArrayRef,
+    seconds: Vec<Option<i64>>,
+}
+
+impl TimeColumn {
+    /// # Safety
+    /// The vector is valid, is flat, and has this many values.
+    unsafe fn of(vector: duckdb_vector, rows: usize) -> Result<TimeColumn, String> {
+        // SAFETY: the vector is valid.
+        let kind = unsafe { vector_get_column_type(vector) };
+        // SAFETY: the type is valid.
+        let kind = unsafe { kind.try_get_type_id() };
+        // SAFETY: the caller guarantees it.
+        let reader = unsafe { VectorReader::from_vector(vector, rows) };
+        // SAFETY: the row exists.
+        let is_valid = |row: &usize| unsafe { reader.is_valid(*row) };
+        // SAFETY: the row exists, and its value has 64 bits.
+        let long = |row| unsafe { reader.read_i64(row) };
+        // SAFETY: the row exists, and its value has 32 bits.
+        let int = |row| unsafe { reader.read_i32(row) };
+        let valid = || (0..rows).map(|row| Some(row).filter(is_valid));
+        let given: ArrayRef = match kind {
+            Some(TypeId::BigInt) => Arc::new(Int64Array::from_iter(valid().map(|row| row.map(long)))),
+            Some(TypeId::Timestamp | TypeId::TimestampTz) => {
+                Arc::new(TimestampMicrosecondArray::from_iter(valid().map(|row| row.map(long))))
+            }
+            Some(TypeId::Date) => Arc::new(Date32Array::from_iter(valid().map(|row| row.map(int)))),
+            _ => return Err(format!("internal error, please report it: unexpected type of times {kind:?}")),
+        };
+        let seconds = seconds(&given).map_err(|error| error.to_string())?;
+        Ok(TimeColumn { given, seconds })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`functions`] lists the SQL functions about a set's URLs, and decides a chunk of rows.
 //! - [`bodies`] has the functions about one robots.txt and about `User-Agent` headers.
+//! - [`tables`] has the table functions about a whole set.
 //! - [`sets`] opens set files, and keeps them open.
 //! - [`input`] reads a function's arguments from DuckDB's vectors, and [`output`] writes its results.
 //!
@@ -13,6 +14,7 @@ mod functions;
 mod input;
 mod output;
 mod sets;
+mod tables;
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};

@@ -9,6 +9,8 @@ use reptile::{Agents, Headers, MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
 use reptile_columns::{Column, Scope, SetOrRobots, UsageOptions, text_of};
 
+use crate::functions::TIME;
+
 /// Maximum number of set files that are kept open.
 const MAX_OPEN_SETS: usize = 8;
 /// Maximum number of deciders that are kept for a set file: one for each function and list of crawlers.
@@ -23,6 +25,8 @@ pub struct Query {
     pub columns: &'static [Column],
     /// Whether the names must resolve to one crawler.
     pub is_about_one: bool,
+    /// Whether rows have times.
+    pub is_timed: bool,
     pub names: Vec<String>,
     pub scope: Scope,
     pub usage: UsageOptions,
@@ -89,8 +93,7 @@ impl OpenSet {
             deciders.push(kept);
             return Ok(decider);
         }
-        let agents =
-            SetOrRobots::Set(self.set.clone()).agents(&query.names, query.is_exact).map_err(|error| error.to_string())?;
+        let agents = self.agents(&query.names, query.is_exact)?;
         if query.is_about_one && agents.len() != 1 {
             let (name, count) = (query.names.join(", "), agents.len());
             return Err(format!("expected one crawler, found {count} in {name:?}; use robots_verdicts"));
@@ -98,9 +101,21 @@ impl OpenSet {
         let usage = query.usage.columns().map_err(|error| error.to_string())?;
         let arrays = ArrayDecider::with_usage(agents.clone(), query.columns, usage.as_ref());
         let arrays = arrays.map_err(|error| error.to_string())?;
-        let decider = Arc::new(Decider { agents, arrays: arrays.parallel(false).in_scope(query.scope) });
+        let arrays = arrays.parallel(false).in_scope(query.scope);
+        let arrays = if query.is_timed { arrays.times(TIME) } else { arrays };
+        let decider = Arc::new(Decider { agents, arrays });
         push(&mut deciders, (query.clone(), decider.clone()), MAX_DECIDERS);
         Ok(decider)
+    }
+
+    /// Returns the set.
+    pub fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// Resolves crawlers.
+    pub fn agents(&self, names: &[String], is_exact: bool) -> Result<Agents, String> {
+        SetOrRobots::Set(self.set.clone()).agents(names, is_exact).map_err(|error| error.to_string())
     }
 
     /// Returns the resolver for `User-Agent` headers. Cost: some microseconds the first time.

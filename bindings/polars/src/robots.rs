@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ffi::FFI_ArrowSchema;
-use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, StructArray, new_empty_array, new_null_array};
 use arrow_schema::{DataType, Field};
 use reptile::{MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Scope, SetOrRobots, UsageOptions, text_of};
+use reptile_columns::{ByRow, Column, Scope, SetOrRobots, UsageOptions, text_of};
 use serde::Deserialize;
 
 use crate::series;
@@ -20,12 +20,22 @@ const SMALL: usize = 1 << 17;
 /// The result's name.
 const NAME: &str = "robots";
 
+/// The fields of a row, if rows have crawlers or times: `reptile_polars` names them.
+const URL: &str = "url";
+const AGENT: &str = "agent";
+const TIME: &str = "time";
+
 /// The arguments of `reptile_polars.robots` and `reptile_polars.usage`.
 #[derive(Deserialize)]
 struct Arguments {
     /// The set file's path.
     set: String,
-    agents: Vec<String>,
+    /// The crawlers, or `None` if each row names its own.
+    agents: Option<Vec<String>>,
+    /// Whether every name in a row is a `User-Agent` header.
+    headers: bool,
+    /// Whether rows have times.
+    has_times: bool,
     columns: Vec<String>,
     uses: Vec<String>,
     lines: String,
@@ -36,53 +46,72 @@ struct Arguments {
     exact: bool,
 }
 
+impl Arguments {
+    fn of(kwargs: &[u8]) -> Result<Arguments, String> {
+        serde_pickle::from_slice(kwargs, serde_pickle::DeOptions::new()).map_err(|error| error.to_string())
+    }
+}
+
+/// Decides columns of URLs, or of structs with URLs, and possibly crawlers and times.
+struct ColumnDecider {
+    decider: ArrayDecider,
+    has_rows: bool,
+}
+
 /// Returns the result's type: a struct with a field for each column.
 pub fn field(fields: &[FFI_ArrowSchema], kwargs: &[u8]) -> Result<FFI_ArrowSchema, String> {
-    let urls = fields.first().ok_or("expected a column of URLs, found none")?;
-    let urls = DataType::try_from(urls).map_err(|error| error.to_string())?;
-    let found = field_of(&decider(kwargs)?, &urls);
-    FFI_ArrowSchema::try_from(&found).map_err(|error| error.to_string())
+    let column = fields.first().ok_or("expected a column of URLs, found none")?;
+    let column = DataType::try_from(column).map_err(|error| error.to_string())?;
+    let decider = decider(kwargs)?;
+    // Shows mistakes in the types before the query runs.
+    decider.decide(&new_empty_array(&typed(&column)), false)?;
+    FFI_ArrowSchema::try_from(&decider.field(&column)).map_err(|error| error.to_string())
 }
 
-/// Decides the parts of a column of URLs.
+/// Decides the parts of a column.
 pub fn decide(columns: &[Vec<ArrayRef>], kwargs: &[u8]) -> Result<series::Column, String> {
-    let [urls] = columns else {
+    let [parts] = columns else {
         return Err(format!("expected one column of URLs, found {}", columns.len()));
     };
+    let first = parts.first().ok_or("internal error, please report it: a column without a part")?;
     let decider = decider(kwargs)?;
-    let mut urls: Vec<ArrayRef> = urls.iter().map(typed).collect();
-    if urls.is_empty() {
-        urls.push(new_null_array(&DataType::LargeUtf8, 0));
-    }
-    let field = field_of(&decider, urls[0].data_type());
-    let decided = urls.iter().map(|part| {
-        let decider = decider.clone().parallel(part.len() > SMALL);
-        let batch = decider.decide(part).map_err(|error| error.to_string())?;
-        let fields = batch.schema().fields().clone();
-        let rows = StructArray::try_new(fields, batch.columns().to_vec(), None).map_err(|error| error.to_string())?;
-        Ok(Arc::new(rows) as ArrayRef)
+    let field = decider.field(first.data_type());
+    let decided = parts.iter().map(|part| match part.data_type() {
+        DataType::Null => decider.decide(&new_null_array(&DataType::LargeUtf8, part.len()), part.len() > SMALL),
+        _ => decider.decide(part, part.len() > SMALL),
     });
-    let parts = decided.collect::<Result<Vec<ArrayRef>, String>>()?;
-    Ok(series::Column { field, parts })
+    Ok(series::Column { field, parts: decided.collect::<Result<Vec<ArrayRef>, String>>()? })
 }
 
-/// Returns an array of texts for a part without any value, which may have no type.
-fn typed(part: &ArrayRef) -> ArrayRef {
-    match part.data_type() {
-        DataType::Null => new_null_array(&DataType::LargeUtf8, part.len()),
-        _ => part.clone(),
+/// Returns a type of texts for a column without any value, which may have no type.
+fn typed(column: &DataType) -> DataType {
+    if *column == DataType::Null { DataType::LargeUtf8 } else { column.clone() }
+}
+
+impl ColumnDecider {
+    /// Returns the result's field for a column of this type.
+    fn field(&self, column: &DataType) -> Field {
+        let urls = match column {
+            DataType::Struct(fields) if self.has_rows => fields.find(URL).map(|(_, field)| field.data_type()),
+            _ => None,
+        };
+        let schema = self.decider.schema(&typed(urls.unwrap_or(column)));
+        Field::new(NAME, DataType::Struct(schema.fields), true)
     }
-}
 
-fn field_of(decider: &ArrayDecider, urls: &DataType) -> Field {
-    let urls = if *urls == DataType::Null { &DataType::LargeUtf8 } else { urls };
-    Field::new(NAME, DataType::Struct(decider.schema(urls).fields), true)
+    /// Decides a part, with all threads or only this one.
+    fn decide(&self, part: &ArrayRef, is_parallel: bool) -> Result<ArrayRef, String> {
+        let decider = self.decider.clone().parallel(is_parallel);
+        let batch = decider.decide_rows(part, self.has_rows.then_some(URL)).map_err(|error| error.to_string())?;
+        let (fields, columns) = (batch.schema().fields().clone(), batch.columns().to_vec());
+        let rows = StructArray::try_new_with_length(fields, columns, None, part.len());
+        Ok(Arc::new(rows.map_err(|error| error.to_string())?))
+    }
 }
 
 /// Opens the set, and resolves the crawlers. Cost: microseconds, regardless of the set's size.
-fn decider(kwargs: &[u8]) -> Result<ArrayDecider, String> {
-    let arguments: Arguments =
-        serde_pickle::from_slice(kwargs, serde_pickle::DeOptions::new()).map_err(|error| error.to_string())?;
+fn decider(kwargs: &[u8]) -> Result<ColumnDecider, String> {
+    let arguments = Arguments::of(kwargs)?;
     let path = Path::new(&arguments.set);
     let fail = |error: &dyn std::error::Error| format!("{}: {}", path.display(), text_of(error));
     // SAFETY: the documentation says that a set file must not change while it is open, only be replaced by renaming.
@@ -93,10 +122,23 @@ fn decider(kwargs: &[u8]) -> Result<ArrayDecider, String> {
     let names = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<&str>>().join(", ");
     let unknown = || format!("unknown scope {:?}; the scopes are {}", arguments.scope, names());
     let scope = Scope::from_name(&arguments.scope).ok_or_else(unknown)?;
-    let agents = SetOrRobots::Set(set).agents(&arguments.agents, arguments.exact).map_err(|error| error.to_string())?;
-    let Arguments { uses, lines, vocabulary, purpose, unknown_usage, .. } = arguments;
+    let Arguments { agents, headers, has_times, uses, lines, vocabulary, purpose, unknown_usage, exact, .. } =
+        arguments;
     let usage = UsageOptions { uses, lines, vocabulary, purpose, unknown_usage };
     let usage = usage.columns().map_err(|error| error.to_string())?;
-    let decider = ArrayDecider::with_usage(agents, &columns, usage.as_ref()).map_err(|error| error.to_string())?;
-    Ok(decider.in_scope(scope))
+    let has_rows = agents.is_none() || has_times;
+    let decider = match agents {
+        Some(names) => {
+            let agents = SetOrRobots::Set(set).agents(&names, exact).map_err(|error| error.to_string())?;
+            ArrayDecider::with_usage(agents, &columns, usage.as_ref())
+        }
+        None => {
+            let by_row = ByRow::new(&set, 0, headers).map_err(|error| fail(&error))?;
+            // Clients write headers, so they are never misspelled names.
+            let by_row = Arc::new(by_row.take_names_exactly(exact || headers));
+            ArrayDecider::by_row(by_row, AGENT, &columns, usage.as_ref())
+        }
+    };
+    let decider = decider.map_err(|error| error.to_string())?.in_scope(scope);
+    Ok(ColumnDecider { decider: if has_times { decider.times(TIME) } else { decider }, has_rows })
 }

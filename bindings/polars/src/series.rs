@@ -6,7 +6,7 @@ use std::ptr;
 use std::slice;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::{Array, ArrayRef, make_array, new_null_array};
+use arrow_array::{Array, ArrayRef, make_array, new_empty_array, new_null_array};
 use arrow_schema::{DataType, Field};
 
 /// A column, as Polars passes it: `SeriesExport` of the crate `polars-ffi`, version 0.
@@ -35,7 +35,7 @@ pub struct Column {
     pub parts: Vec<ArrayRef>,
 }
 
-/// Takes over columns, and returns the parts of each.
+/// Takes over columns, and returns the parts of each: at least one, which may be empty.
 ///
 /// # Safety
 /// The pointer refers to this many columns. The caller frees their memory but transfers the ownership of their
@@ -57,7 +57,9 @@ pub unsafe fn import(columns: *mut SeriesExport, len: usize) -> Result<Vec<Vec<A
         // All arrays are moved out, even after an error, so that they are freed.
         // SAFETY: each pointer refers to an array, which its column does not use again.
         let arrays: Vec<FFI_ArrowArray> = arrays.iter().map(|&array| unsafe { array.read() }).collect();
-        let is_null = DataType::try_from(field).is_ok_and(|kind| kind == DataType::Null);
+        let kind = DataType::try_from(field).map_err(|error| error.to_string());
+        let is_null = kind.as_ref().is_ok_and(|kind| *kind == DataType::Null);
+        let empty = arrays.is_empty().then(|| kind.map(|kind| new_empty_array(&kind)));
         let parts = arrays.into_iter().map(|array| {
             // Polars describes arrays without a type differently from what `from_ffi` expects.
             if is_null {
@@ -67,7 +69,7 @@ pub unsafe fn import(columns: *mut SeriesExport, len: usize) -> Result<Vec<Vec<A
             let data = unsafe { from_ffi(array, field) };
             Ok(make_array(data.map_err(|error| error.to_string())?))
         });
-        let parts: Result<Vec<ArrayRef>, String> = parts.collect();
+        let parts: Result<Vec<ArrayRef>, String> = parts.chain(empty).collect();
         if let Some(release) = column.release {
             // SAFETY: the column is valid, and is released once.
             unsafe { release(&mut column) };

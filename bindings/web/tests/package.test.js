@@ -243,6 +243,44 @@ test("names, URLs and options that are wrong are never allowed", () => {
     }
 });
 
+test("unknown options are errors that name the known ones", () => {
+    const file = robots("user-agent: Bingbot\ndisallow: /a");
+    const web = new RobotsSet(readFileSync(join(GOLDEN, "google.set")));
+    const agent = "exact, verbatim";
+    const usage = `${agent}, categories, vocabulary, lines`;
+    const calls = [
+        [(options) => Robots.parse("", options), "dialect"],
+        [(options) => file.decide("Bingbot", "/", options), agent],
+        [(options) => file.decideAll("Bingbot", ["/"], options), `${agent}, lines`],
+        [(options) => file.explain("Bingbot", "/", options), agent],
+        [(options) => file.matchingRules("Bingbot", "/", options), agent],
+        [(options) => file.acrossDialects("Bingbot", "/", options), agent],
+        [(options) => file.crawlDelay("Bingbot", options), agent],
+        [(options) => file.lint(options), "host, enable, severity"],
+        [(options) => file.fix(options), "host, severity, codes, lines"],
+        [(options) => file.prove("allow Bingbot /b", options), "allowDefault"],
+        [(options) => file.usage("Bingbot", "/", options), usage],
+        [(options) => file.compare(file, "Bingbot", options), agent],
+        [(options) => web.decide("Bingbot", "https://a.example/", options), agent],
+        [(options) => web.decide(["Bingbot"], "https://a.example/", options), agent],
+        [(options) => web.decideAll("Bingbot", ["https://a.example/"], options), `${agent}, lines`],
+        [(options) => web.explain("Bingbot", "https://a.example/", options), agent],
+        [(options) => web.usage("Bingbot", "https://a.example/", options), usage],
+    ];
+    for (const [call, known] of calls) {
+        // An option counts even if it is undefined, or if the same crawler has been decided before.
+        for (const value of [true, undefined]) {
+            fails(() => call({ exakt: value }), "argument", new RegExp(`unknown option "exakt"; expected ${known}$`));
+        }
+        for (const [options, found] of [[null, "null"], [[], "an array"], [true, "boolean"], ["exact", "string"]]) {
+            fails(() => call(options), "argument", new RegExp(`must be an object, found ${found}`));
+        }
+        call({});
+        call(undefined);
+    }
+    assert.equal(calls.length, 17);
+});
+
 test("limits", () => {
     const { MAX_BODY_BYTES, MAX_URL_BYTES, MAX_AGENTS, MAX_VERDICTS, MAX_SET_BYTES, MAX_ASSERTIONS } = reptile;
     for (const size of [MAX_BODY_BYTES - 1, MAX_BODY_BYTES]) {

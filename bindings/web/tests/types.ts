@@ -4,7 +4,10 @@ import { MAX_BODY_BYTES, Robots, ReptileError, Set, VERDICTS, crawlers, dialects
 
 await load();
 await load(new URL("reptile.wasm", import.meta.url));
+await load(await fetch("reptile.wasm"));
+await load(new WebAssembly.Module(new Uint8Array()));
 loadSync(new Uint8Array());
+loadSync(new WebAssembly.Module(new Uint8Array()));
 const names: string[] = [dialects()[0].name, crawlers()[0].tokens[0], groups()[0].crawlers[0], vocabularies()[0].categories[0]];
 const limit: number = MAX_BODY_BYTES + reptile.MAX_URL_BYTES + reptile.MAX_VERDICTS;
 const file: Robots = Robots.parse(new Uint8Array(), { dialect: "google" });
@@ -33,6 +36,10 @@ const suggestion: string | null = error.suggestion;
 }
 // @ts-expect-error: the constructor is private.
 new Robots();
+// @ts-expect-error: there is no such option.
+file.decide("GPTBot", "/", { exakt: true });
+// @ts-expect-error: a number is not an engine.
+await load(7);
 // @ts-expect-error: a URL is a text.
 file.decide("GPTBot", new URL("https://example.com"));
 export { names, limit, line, reason, word, code, pattern, edit, withheld, text, path, value, relation, delay, one, several, fetched, suggestion };

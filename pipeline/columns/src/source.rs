@@ -83,6 +83,6 @@ impl SetOrRobots {
 
 /// Creates the error for a probably misspelled name.
 pub(crate) fn misspelled(name: &str, mistake: Mistake) -> Error {
-    let message = format!("no robots.txt names the crawler \"{name}\", {mistake}, or say that the name is exact");
+    let message = format!("no robots.txt names the crawler \"{name}\", {mistake}, or set `exact` to true");
     Error::new(ErrorKind::Crawler, message)
 }
