@@ -39,6 +39,8 @@ impl From<Preference> for ReptilePreference {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileUsageLines {
+    /// The default: `Content-Usage` lines, and groups whose product token stands for a use.
+    Default = 0,
     /// `Content-Usage` lines.
     Usage = 1,
     /// `Content-Signal` lines.
@@ -140,7 +142,10 @@ fn names_of(lines: u32) -> Result<String, Failure> {
     const NAMES: [&str; 4] = ["usage", "signals", "tokens", "default-group"];
     let named = (0..).zip(NAMES).filter(|(bit, _)| lines >> bit & 1 != 0);
     let names: Vec<&str> = named.map(|(_, name)| name).collect();
-    if names.is_empty() || lines >> NAMES.len() != 0 {
+    if lines == 0 {
+        return Ok(UsageOptions::default().lines);
+    }
+    if lines >> NAMES.len() != 0 {
         return Err(Failure::argument(format!("the lines are a combination of 1, 2, 4 and 8, not {lines}")));
     }
     Ok(names.join(","))

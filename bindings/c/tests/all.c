@@ -221,7 +221,7 @@ static void *ask(void *number) {
     const char *names[] = {"train-ai", "search"};
     reptile_uses *uses = NULL;
     uint8_t preferences[2];
-    OK(reptile_uses_new(names, 2, REPTILE_USAGE_LINES_BOTH, NULL, &uses, &message));
+    OK(reptile_uses_new(names, 2, REPTILE_USAGE_LINES_ALL, NULL, &uses, &message));
     OK(reptile_usage(agents, 1, SHOP, len, uses, preferences, 2, &message));
     TRUE(preferences[0] == REPTILE_PREFERENCE_UNKNOWN);
     OK(reptile_usage_at(timed, 0, SHOP, len, 1000, uses, preferences, 2, &message));

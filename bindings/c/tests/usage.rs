@@ -152,7 +152,7 @@ fn misuse_is_an_error_and_leaves_no_preference() {
     let _alone = alone();
     for (names, lines, vocabulary, says) in [
         (&["train"][..], 0, None, "has no use \"train\"; expected train-ai, search, ai-use"),
-        (&["search"], 3, None, "the lines are 0, 1 or 2, not 3"),
+        (&["search"], 16, None, "the lines are a combination of 1, 2, 4 and 8, not 16"),
         (&["search"], 0, Some("none"), "vocabulary \"none\": expected aipref-08, aipref-07, legacy, any, or a file"),
     ] {
         let (code, text) = uses(names, lines, vocabulary).unwrap_err();

@@ -119,7 +119,7 @@ def test_uses_equal_those_of_the_python_package(connection, tmp_path):
     urls = [f"https://a.example/{name}" for name in ("", "x", "1.pdf")] + ["https://b.example/", "none", None]
     connection.register("pages", pyarrow.table({"n": range(len(urls) * TIMES), "url": urls * TIMES}))
     words = set()
-    for use, lines in [("train-ai", None), ("search", "usage"), ("search", "both"), ("search", "signals")]:
+    for use, lines in [("train-ai", None), ("search", "usage"), ("search", "all"), ("search", "signals")]:
         more = f", '{lines}'" if lines else ""
         query = f"select robots_usage(url, ?, 'GPTBot', '{use}'{more}) from pages order by n"
         decided = web.decide_many("GPTBot", urls, [], uses=use, lines=lines or "usage")[f"GPTBot:{use}"]

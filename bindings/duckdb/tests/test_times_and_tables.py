@@ -133,7 +133,7 @@ def test_purposes_equal_those_of_the_python_package(connection, purpose_path):
     seen = set()
     for use, unknown, lines, scope in [
         ("train-ai", "allow", None, None),
-        ("train-ai", "disallow", "both", None),
+        ("train-ai", "disallow", "all", None),
         ("search", "unknown", "usage", "www"),
         ("search", "disallow", "signals", "domain"),
     ]:

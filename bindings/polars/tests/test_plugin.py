@@ -181,7 +181,7 @@ def test_uses_equal_those_of_the_python_package(tmp_path):
     words = set()
     for options in (
         {"uses": "train-ai"},
-        {"uses": ["search", "train-ai"], "lines": "both", "purpose": "search", "unknown_usage": "disallow"},
+        {"uses": ["search", "train-ai"], "lines": "all", "purpose": "search", "unknown_usage": "disallow"},
         {"uses": ["search"], "lines": "signals", "vocabulary": "aipref-07"},
         {"uses": [], "purpose": "train-ai", "unknown_usage": "allow"},
     ):

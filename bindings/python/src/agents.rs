@@ -91,11 +91,12 @@ impl PyAgent {
     /// ``"allowed"``, ``"disallowed"``, ``"unknown"`` if the website says nothing, and ``"not-applicable"`` if the page
     /// must not be fetched.
     ///
-    /// ``lines`` is ``"usage"`` for ``Content-Usage``, ``"signals"`` for ``Content-Signal``, or ``"both"``; then the most
-    /// restrictive line holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
+    /// ``lines`` are the statements that are read, separated by commas: ``usage`` (``Content-Usage``), ``signals``
+    /// (``Content-Signal``), ``tokens`` (groups whose product token stands for a use), ``default-group`` (those, and the
+    /// groups for ``*`` where no group names the token) or ``all``. The most restrictive holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
     /// ``ValueError``. ``at`` is as in ``decide``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
-    #[pyo3(signature = (url, uses, *, at=None, lines="usage", vocabulary="aipref-08"))]
+    #[pyo3(signature = (url, uses, *, at=None, lines="usage,tokens", vocabulary="aipref-08"))]
     fn usage<'py>(
         &self,
         py: Python<'py>,
@@ -249,7 +250,7 @@ impl PyAgents {
     /// Returns the verdicts for many URLs as Arrow columns; see ``Set.decide_many``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     #[pyo3(signature = (
-        urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        urls, columns=None, *, url_column=None, uses=None, lines="usage,tokens", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true
     ))]
     fn decide_many(
@@ -275,7 +276,7 @@ impl PyAgents {
     /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     #[pyo3(signature = (
-        urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        urls, columns=None, *, url_column=None, uses=None, lines="usage,tokens", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true
     ))]
     fn decide_stream(

@@ -111,7 +111,7 @@ impl PySet {
     /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
     /// ``parallel=False``, uses only the calling thread.
     #[pyo3(signature = (
-        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage,tokens", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
@@ -152,7 +152,7 @@ impl PySet {
     /// Each distinct name is resolved once; the set caches up to 8,192 for each thread. A name that is probably
     /// misspelled raises ``CrawlerError``, unless ``exact`` is set or the names are headers, which clients write.
     #[pyo3(signature = (
-        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage,tokens", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", headers=false, parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
@@ -182,7 +182,7 @@ impl PySet {
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
     #[pyo3(signature = (
-        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage,tokens", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]

@@ -130,7 +130,7 @@ def test_warc_archives_are_filtered(web, path, tmp_path):
     assert statistics["total"] == 8
 
 
-PURPOSE = {"purpose": "train-ai", "unknown_usage": "unknown", "lines": "both"}
+PURPOSE = {"purpose": "train-ai", "unknown_usage": "unknown", "lines": "all"}
 
 
 @pytest.mark.parametrize("any_of", [False, True])
@@ -241,7 +241,7 @@ def test_invalid_arguments_raise(path, tmp_path):
         (dict(purpose="train-ai"), ValueError, "needs unknown_usage"),
         (dict(purpose="train-lunch", unknown_usage="allow"), ValueError, "train-lunch"),
         (dict(unknown_usage="allow"), ValueError, "without purpose"),
-        (dict(lines="both"), ValueError, "without uses or purpose"),
+        (dict(lines="all"), ValueError, "without uses or purpose"),
     ]:
         with pytest.raises(error, match=text):
             RobotsFilter(**{"set_path": path, "agents": "GPTBot", **arguments})

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
 COLUMNS = ["verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
-USAGE = {"uses": ["train-ai"], "lines": "both", "purpose": "train-ai", "unknown_usage": "disallow"}
+USAGE = {"uses": ["train-ai"], "lines": "all", "purpose": "train-ai", "unknown_usage": "disallow"}
 OF_AGENT = [*COLUMNS[: COLUMNS.index("capture_time")], "train-ai", "purpose"]
 """The columns of each crawler, in order."""
 OF_ROW = COLUMNS[COLUMNS.index("capture_time") :]
@@ -131,7 +131,7 @@ def classify(web, folder, given, out):
     if not command:
         pytest.skip("REPTILE is not set: the command was NOT compared")
     made = [command, "classify", "-q", web.path, given, "-o", out, "--columns", ",".join(COLUMNS)]
-    made += ["--usage", ",".join(USAGE["uses"]), "--usage-from", "both", "--purpose", USAGE["purpose"], "--treat", f"unknown-usage={USAGE['unknown_usage']}"]
+    made += ["--usage", ",".join(USAGE["uses"]), "--usage-from", "all", "--purpose", USAGE["purpose"], "--treat", f"unknown-usage={USAGE['unknown_usage']}"]
     made += [f"--agent={agent}" for agent in AGENTS] + (["--header"] if out.endswith(".csv") else [])
     ran = subprocess.run(made, cwd=folder, capture_output=True, text=True)
     # 1: most rows are invalid.

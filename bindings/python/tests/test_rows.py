@@ -54,7 +54,7 @@ class Question:
         return ["--columns", self.columns, "--at={time}", *crawlers, *self.arguments]
 
 
-PURPOSE = {"uses": ["train-ai"], "lines": "both", "purpose": "train-ai", "unknown_usage": "allow"}
+PURPOSE = {"uses": ["train-ai"], "lines": "all", "purpose": "train-ai", "unknown_usage": "allow"}
 FOR_PURPOSE = ["--usage=train-ai", "--usage-from=both", "--purpose=train-ai", "--treat=unknown-usage=allow"]
 QUESTIONS = {
     "times": Question(COLUMNS),

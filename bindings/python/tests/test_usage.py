@@ -92,7 +92,7 @@ def test_columns_equal_single_answers_on_random_rules():
         web = reptile.compile(captures)
         urls = [f"https://{host}.example{path}" for host in "abcd" for path in PATHS] + ["none", ""]
         numbers.shuffle(urls)
-        lines = numbers.choice(["usage", "signals", "both"])
+        lines = numbers.choice(["usage", "signals", "usage,tokens", "all"])
         options = {"uses": ["search", "train-ai"], "lines": lines}
         found = web.decide_many(["GPTBot", "Bot"], urls, numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
         for name in ("GPTBot", "Bot"):
@@ -138,7 +138,7 @@ def test_streams_have_the_same_columns():
     pyarrow = pytest.importorskip("pyarrow")
     agents = reptile.Robots(BODY).agents(["Bot", "Other"])
     urls = pyarrow.chunked_array([["/1", None], ["/1.pdf"], ["/x"] * 3])
-    options = {"uses": ["train-ai", "search"], "lines": "both"}
+    options = {"uses": ["train-ai", "search"], "lines": "all"}
     read = pyarrow.RecordBatchReader.from_stream(agents.decide_stream(urls, "url,verdict", **options)).read_all()
     assert read == pyarrow.table(agents.decide_many(urls, "url,verdict", **options))
     assert read.column_names == ["url", *(f"{name}:{column}" for name in agents.names for column in ("verdict", "train-ai", "search"))]
@@ -167,7 +167,7 @@ def test_lines_and_vocabularies(tmp_path):
     assert [line["line"] for line in agent.usage_lines("/1.pdf")] == [1, 5]
     assert agent.usage("/1.pdf", "search") == {"search": "disallowed"}
     assert agent.usage("/1.pdf", "search", lines="signals") == {"search": "allowed"}
-    assert agent.usage("/1.pdf", "search", lines="both") == {"search": "disallowed"}
+    assert agent.usage("/1.pdf", "search", lines="all") == {"search": "disallowed"}
     assert agent.usage("/x", ["search"]) == {"search": "not-applicable"}
     ours = tmp_path / "ours"
     ours.write_text("training = train-ai train-genai | ai-train\n")
@@ -197,7 +197,7 @@ def test_mistakes_are_errors(options, says):
         ({"uses": ["search", "search"]}, "search: is given twice"),
         ({"uses": ["search"], "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
         ({"uses": ["search"], "vocabulary": "none"}, "expected aipref-08, aipref-07, legacy, any, or a file"),
-        ({"lines": "both"}, "have no effect without uses or purpose"),
+        ({"lines": "all"}, "have no effect without uses or purpose"),
         ({"purpose": "search"}, "purpose: needs unknown_usage"),
         ({"purpose": "search", "unknown_usage": "yes"}, "unknown unknown_usage \"yes\"; expected allow, disallow, unknown"),
         ({"unknown_usage": "allow"}, "has no effect without purpose"),

@@ -221,7 +221,7 @@ def uses(repository, data, reptile):
     run(*reptile, "compile", "-o", folder / "cases.reptile", folder / "uses.jsonl")
     run(*reptile, "compile", "--by-time", "-o", folder / "timed.reptile", folder / "uses.jsonl")
     run(*reptile, "classify", "-q", "--input-format", "list", folder / "cases.reptile", folder / "urls", "--agent", "Bot",
-        "--usage", "train-ai,search,ai-use", "--usage-from", "both", "--columns", "url", "-o", folder / "random.tsv")
+        "--usage", "train-ai,search,ai-use", "--usage-from", "all", "--columns", "url", "-o", folder / "random.tsv")
 
 
 def real(shared, reptile, data, full):

@@ -157,7 +157,7 @@ class UsageOptions(TypedDict, total=False):
     """The options for columns about uses of pages, as in ``Set.decide_many``."""
 
     uses: str | Sequence[str] | None
-    lines: Literal["usage", "signals", "both"]
+    lines: str
     vocabulary: str
     purpose: str | None
     unknown_usage: Literal["allow", "disallow", "unknown"] | None

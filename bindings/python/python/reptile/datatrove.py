@@ -82,7 +82,7 @@ class RobotsFilter(BaseFilter):
         scope: Literal["origin", "scheme", "www", "domain"] = "origin",
         purpose: str | None = None,
         unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
-        lines: Literal["usage", "signals", "both"] = "usage",
+        lines: str = "usage,tokens",
         vocabulary: str = "aipref-08",
         rights: str | None = None,
         html_key: str | None = None,
