@@ -227,6 +227,8 @@ static void *ask(void *number) {
     OK(reptile_usage_at(timed, 0, SHOP, len, 1000, uses, preferences, 2, &message));
     TRUE(preferences[1] == REPTILE_PREFERENCE_NOT_APPLICABLE);
     OK(reptile_uses_free(&uses));
+    OK(reptile_uses_with_purpose(NULL, 0, REPTILE_USAGE_LINES_USAGE, NULL, "search", "allow", &uses, &message));
+    OK(reptile_uses_free(&uses));
 
     reptile_explanation *why = NULL;
     OK(reptile_explain(agents, 0, SHOP, len, &why, &message));
@@ -260,6 +262,9 @@ static void *ask(void *number) {
     reptile_agents *sender = NULL;
     OK(reptile_agents_of_header(set, header, strlen(header), &sender, &message));
     TRUE(strcmp(reptile_agents_name(sender, 0), "GPTBot") == 0);
+    OK(reptile_agents_free(&sender));
+    OK(reptile_agents_of_rows(set, "bot", false, false, &sender, &message));
+    TRUE(reptile_agents_len(sender) == 0);
     OK(reptile_agents_free(&sender));
     OK(reptile_agents_of_header(set, browser, strlen(browser), &sender, &message));
     TRUE(sender == NULL);
