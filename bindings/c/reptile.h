@@ -181,6 +181,8 @@ typedef enum {
 
 // The statements that preferences are read from. Values may be combined with `|`; the most restrictive statement holds.
 typedef enum {
+    // The default: `Content-Usage` lines, and groups whose product token stands for a use.
+    REPTILE_USAGE_LINES_DEFAULT = 0,
     // `Content-Usage` lines.
     REPTILE_USAGE_LINES_USAGE = 1,
     // `Content-Signal` lines.

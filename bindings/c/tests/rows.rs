@@ -73,7 +73,7 @@ fn each_row_is_decided_for_its_own_crawler() {
             assert_eq!((verdict, agent), (None, None));
             continue;
         };
-        assert_eq!(agent, Some(name.unwrap_or_default()));
+        assert_eq!(agent, name);
         let Some(name) = name else {
             assert_eq!(verdict, Some(if url == "none" { "invalid" } else { "unknown" }));
             continue;
