@@ -46,7 +46,7 @@ def test_every_case():
                     rights = agent.rights(url, given, text, uses=USES)
                     assert list(rights.permissions.values()) == expected, case["name"]
                     assert rights.conflicts == case.get("conflict", []), case["name"]
-    assert len(CASES) == 29
+    assert len(CASES) == 31
 
 
 def test_what_is_missing_is_unavailable():

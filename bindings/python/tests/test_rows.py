@@ -55,7 +55,7 @@ class Question:
 
 
 PURPOSE = {"uses": ["train-ai"], "lines": "all", "purpose": "train-ai", "unknown_usage": "allow"}
-FOR_PURPOSE = ["--usage=train-ai", "--usage-from=both", "--purpose=train-ai", "--treat=unknown-usage=allow"]
+FOR_PURPOSE = ["--usage=train-ai", "--usage-from=all", "--purpose=train-ai", "--treat=unknown-usage=allow"]
 QUESTIONS = {
     "times": Question(COLUMNS),
     "crawlers": Question(f"{COLUMNS},agent", by_agent=True),

@@ -180,7 +180,7 @@ def test_lines_and_vocabularies(tmp_path):
     ("options", "says"),
     [
         ({"uses": "train"}, "has no use \"train\"; expected train-ai, search, ai-use"),
-        ({"uses": "search", "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
+        ({"uses": "search", "lines": "both"}, "lines: no statements are called \"both\"; expected usage, signals, tokens, default-group, all"),
         ({"uses": "search", "vocabulary": "none"}, "expected aipref-08, aipref-07, legacy, any, or a file"),
         ({"uses": "ai-use", "vocabulary": "aipref-07"}, "has no use \"ai-use\""),
     ],
@@ -195,7 +195,7 @@ def test_mistakes_are_errors(options, says):
     [
         ({"uses": ["train"]}, "has no use \"train\"; expected train-ai, search, ai-use"),
         ({"uses": ["search", "search"]}, "search: is given twice"),
-        ({"uses": ["search"], "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
+        ({"uses": ["search"], "lines": "both"}, "lines: no statements are called \"both\"; expected usage, signals, tokens, default-group, all"),
         ({"uses": ["search"], "vocabulary": "none"}, "expected aipref-08, aipref-07, legacy, any, or a file"),
         ({"lines": "all"}, "have no effect without uses or purpose"),
         ({"purpose": "search"}, "purpose: needs unknown_usage"),
