@@ -27,7 +27,7 @@ def seconds(time: int | datetime.date) -> int:
 
 
 def seconds_or_none(time: Any) -> int | None:
-    """Converts a time, which may be an ISO 8601 text such as "2026-03-14T15:09:26Z". Returns None for anything else."""
+    """Converts a time, or an ISO 8601 text such as "2026-03-14T15:09:26Z". Returns None for another value."""
     try:
         if isinstance(time, str):
             text = time.strip()

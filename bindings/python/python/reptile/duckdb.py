@@ -63,14 +63,14 @@ def register(
     question = Question(source_of(web, agents, exact), columns, options, times=kind, headers=headers, exact=exact)
     structs = Structs(question)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
-    inputs: list[Any] = ["VARCHAR", *(types[name] for name in question.beside)]
+    inputs: list[Any] = ["VARCHAR", *(types[name] for name in question.row_values)]
     # DuckDB counts a function's parameters.
     calls: list[Callable[..., pyarrow.StructArray]] = [
         lambda url: structs(url),
-        lambda url, beside: structs(url, beside),
+        lambda url, other: structs(url, other),
         lambda url, agent, time: structs(url, agent, time),
     ]
-    call = calls[len(question.beside)]
+    call = calls[len(question.row_values)]
     _forget(connection, name)
     # Its stubs know no texts for its enumerations.
     create: Any = connection.create_function

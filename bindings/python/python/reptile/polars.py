@@ -56,7 +56,7 @@ def robots(
     row = [urls, *(each for each in (agent_column, times) if each is not None)]
     expressions = [polars.col(each) if isinstance(each, str) else each for each in row]
     joined = polars.struct(*(each.alias(str(number)) for number, each in enumerate(expressions)))
-    part = joined if question.beside else expressions[0]
+    part = joined if question.row_values else expressions[0]
     # Rows are independent, so the streaming engine may split columns.
     return part.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
 
