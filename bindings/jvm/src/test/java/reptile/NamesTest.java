@@ -21,7 +21,7 @@ final class NamesTest {
         Check.equal(Arrays.asList("PriceBot"), tokensOfHeader(set, "PriceBot/1.0 (+http://price.example)"), "another robot");
         String digits = "Mozilla/5.0 (compatible; Ab12bot/1.4.8; http://ab.example/)";
         Check.equal(Arrays.asList("Ab"), tokensOfHeader(set, digits), digits);
-        String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "\u00c4Bot"};
+        String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "A>Googelbot>*", "A>", ">A", "A>>B", "*>A", ">*", "A>/1", "@search", "\u00c4Bot"};
         for (String name : refused) {
             Check.refused(AgentNameException.class, () -> set.agent(name), name);
         }
@@ -37,6 +37,13 @@ final class NamesTest {
             }
         }
         Check.equal(Arrays.asList("Googelbot"), set.agentExactly("Googelbot").tokens(), "exactly");
+        Check.equal(Optional.of("Googlebot"), set.agentExactly("Googelbot").probablyMeant(), "a misspelled name");
+        Check.equal(Optional.of("Googlebot"), set.agentExactly("A>Googelbot>*").probablyMeant(), "a misspelled name in a chain");
+        Check.equal(Optional.empty(), set.agentExactly("Googlebot").probablyMeant(), "a known name");
+        Check.equal("Googlebot-Image (Googlebot-Image>Googlebot>*)", set.agent("Googlebot-Image").toString(), "an agent's text");
+        Agent chain = set.agent("A>B>*");
+        Check.equal(Arrays.asList("A", "B"), chain.tokens(), "a chain");
+        Check.that(chain.honorsDefaultGroup() && !set.agent("A>B").honorsDefaultGroup(), "a chain's end");
         Check.refused(AgentNameException.class, () -> set.agentOfTokens(Arrays.asList("A", ""), true), "an empty token");
         Agent free = set.agentOfTokens(Collections.emptyList(), false);
         Check.equal(Verdict.ALLOW, free.decide("https://shop.example.com/cart"), "a crawler that obeys no robots.txt");
