@@ -20,6 +20,7 @@ FUNCTIONS = ("Verdict", "Explain", "Refused", "Mask")
 ERRORS = {
     "robots_verdict('x', '{set}', 'Googelbot')": 'no robots.txt names "Googelbot", which is nearly the crawler "Googlebot": write that, or exact:Googelbot',
     "h_verdict(url, '{set}', 'Googelbot')": 'no robots.txt names "Googelbot", which is nearly the crawler "Googlebot": write that, or exact:Googelbot',
+    "robots_verdict('x', '{set}', 'ChatGPT')": 'write "GPTBot", "OAI-SearchBot" or "ChatGPT-User", or exact:ChatGPT',
     "robots_verdict('x', '/', 'GPTBot')": "is a folder; expected a set file",
     "robots_verdict('x', '/none.reptile', 'GPTBot')": "/none.reptile",
     "robots_verdict('x', '{set}', '@search')": "expected one crawler, found",

@@ -218,13 +218,14 @@ public final class Agent {
     }
 
     /**
-     * Returns the known crawler that the name most likely means: no robots.txt in the set contains the name, and it
-     * differs by one letter from a known crawler, such as {@code Googelbot}.
+     * Returns the probable mistake in the name: no robots.txt in the set contains it, and it differs by one letter from
+     * a known crawler, such as {@code Googelbot}, or is the name of an operator or a product, such as {@code ChatGPT}.
      *
-     * @return the known crawler's name; empty if the name is probably right
+     * @return the end of a sentence, such as {@code which is nearly the crawler "Googlebot": write that}; empty if the
+     *     name is probably right
      */
-    public Optional<String> probablyMeant() {
-        return isNamed() ? Optional.empty() : Optional.ofNullable(set.meant(name));
+    public Optional<String> mistake() {
+        return isNamed() ? Optional.empty() : Optional.ofNullable(set.mistake(name));
     }
 
     /** Returns whether the crawler obeys no robots.txt at all. */

@@ -186,8 +186,7 @@ public final class CompiledSet {
      * @return the crawler, for queries to this set
      * @throws NullPointerException if the name is null
      * @throws AgentNameException if no robots.txt can contain the name, for example because it is a list or a
-     *     User-Agent header; or if no robots.txt in the set contains it and it differs by one letter from a known
-     *     crawler, such as {@code Googelbot}: see {@link #agentExactly}
+     *     User-Agent header; or if it is probably a mistake ({@link Agent#mistake}): see {@link #agentExactly}
      */
     public Agent agent(String name) {
         Agent agent = agentExactly(name);
@@ -196,14 +195,13 @@ public final class CompiledSet {
     }
 
     private static void refuseMistake(Agent agent, String method) {
-        agent.probablyMeant().ifPresent(meant -> {
-            throw new AgentNameException("no robots.txt names \"" + agent.name() + "\", which is nearly the crawler \""
-                    + meant + "\": write that, or call " + method);
+        agent.mistake().ifPresent(mistake -> {
+            throw new AgentNameException("no robots.txt names \"" + agent.name() + "\", " + mistake + ", or call " + method);
         });
     }
 
     /**
-     * Resolves a crawler by name, without checking for misspellings of known crawlers.
+     * Resolves a crawler by name, even if the name is probably a mistake.
      *
      * @param name the name
      * @return the crawler, for queries to this set
@@ -231,7 +229,7 @@ public final class CompiledSet {
     }
 
     /**
-     * Resolves several crawlers, without checking for misspellings of known crawlers.
+     * Resolves several crawlers, even if a name is probably a mistake.
      *
      * @param names the names, as for {@link #agents}
      * @return the crawlers
@@ -286,9 +284,9 @@ public final class CompiledSet {
         return resolver.ofCell(cell);
     }
 
-    /** Returns the known crawler that a name most likely means, or null. */
-    String meant(String name) {
-        return resolver.meant(name);
+    /** Returns the probable mistake in a name, or null. */
+    String mistake(String name) {
+        return resolver.mistake(name);
     }
 
     /** Resolves a name by the table of crawlers, even if it is not a product token. For conformance tests. */

@@ -94,17 +94,17 @@ final class Resolver {
         }
         if (members.isEmpty()) {
             throw new AgentNameException("the set's dialect, " + set.dialect() + ", knows no crawlers, so \"" + group
-                    + "\" is empty: name them one by one");
+                    + "\" is empty: name each crawler");
         }
         return members;
     }
 
-    /** Returns the known crawler that a name most likely means, or null if a robots.txt contains it or none is near. */
-    String meant(String name) {
+    /** Returns the probable mistake in a name or chain that no robots.txt contains, or null if there is none. */
+    String mistake(String name) {
         for (String part : name.split(LINK)) {
-            String near = Names.near(Names.withoutVersion(part), crawlers);
-            if (near != null && !exactly(part).isNamed()) {
-                return near;
+            String mistake = Mistakes.mistake(Names.withoutVersion(part), crawlers);
+            if (mistake != null && !exactly(part).isNamed()) {
+                return mistake;
             }
         }
         return null;

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * parenthesis. A header names a crawler as in {@link CompiledSet#agentOfHeader}. A cell that names no crawler, such as a
  * browser's header, an empty cell or {@code -}, has the verdict {@link Verdict#UNKNOWN} and the reason
  * {@link Reason#NO_CRAWLER}, or {@link Verdict#INVALID} if the URL is. A misspelled name is used as given:
- * {@link Agent#probablyMeant} finds it.
+ * {@link Agent#mistake} finds it.
  *
  * <p>Up to 8,192 cells are cached, if they are not longer than 512 characters.
  */
@@ -37,7 +37,7 @@ public final class RowAgents {
     }
 
     /**
-     * Returns the same with a scope. Each result has a cache of its own, so call this once, not for each row.
+     * Returns the same with a scope. Each result has a separate cache, so call this once, not for each row.
      *
      * @param scope the origins that may decide a URL
      * @return the finder
@@ -48,7 +48,7 @@ public final class RowAgents {
     }
 
     /**
-     * Returns the same for a purpose. Each result has a cache of its own, so call this once, not for each row.
+     * Returns the same for a purpose. Each result has a separate cache, so call this once, not for each row.
      *
      * @param purpose the purpose
      * @return the finder

@@ -70,9 +70,9 @@ final class Question {
         Agents agents = set.agentsExactly(names);
         for (Agent agent : agents.toList()) {
             if (!Arrays.asList(specs).contains(EXACT + agent.name())) {
-                agent.probablyMeant().ifPresent(meant -> {
-                    throw new IllegalArgumentException("no robots.txt names \"" + agent.name() + "\", which is nearly the crawler \""
-                            + meant + "\": write that, or " + EXACT + agent.name());
+                agent.mistake().ifPresent(mistake -> {
+                    throw new IllegalArgumentException(
+                            "no robots.txt names \"" + agent.name() + "\", " + mistake + ", or " + EXACT + agent.name());
                 });
             }
         }
