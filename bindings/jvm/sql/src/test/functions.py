@@ -2,7 +2,7 @@
 
     functions.py TARGET ROOM README
 
-TARGET has the jars and the data of `bindings/jvm/test`, ROOM the set `web.reptile` and the outputs. The SQL in README is
+TARGET has the jars and the data of `bindings/jvm/test`, ROOM the set `sets/web.reptile` and the outputs. The SQL in README is
 run as printed.
 """
 
@@ -108,6 +108,9 @@ def check_calls(session, path):
     for call, expected in ANSWERS.items():
         found = session.sql(f"SELECT {call.format(**names)} a").collect()[0].a
         assert found == expected, (call, expected, found)
+    # More crawlers than are kept resolved.
+    names_of_rows = f"SELECT robots_verdict('https://shop.example.com/cart', '{path}', concat('Bot', translate(id, '0123456789', 'abcdefghij'))) a FROM range(1100)"
+    assert {row.a for row in session.sql(names_of_rows).collect()} == {"disallow"}
     for call, expected in ERRORS.items():
         try:
             found = session.sql(f"SELECT {call.format(**names)} a FROM urls").collect()
@@ -177,17 +180,16 @@ def main():
     for name in FUNCTIONS:
         session.sql(f"CREATE TEMPORARY FUNCTION h_{name.lower()} AS 'reptile.hive.Robots{name}UDF'")
     session.udf.registerJavaFunction("by_class", "reptile.spark.RobotsVerdict")
-    assert session.sql(f"SELECT by_class('nonsense', '{room}/web.reptile', 'GPTBot') a").collect()[0].a == "invalid"
+    assert session.sql(f"SELECT by_class('nonsense', '{room}/sets/web.reptile', 'GPTBot') a").collect()[0].a == "invalid"
     session.sql("SELECT 'https://shop.example.com/cart' url, 'GPTBot/1.0' user_agent").createOrReplaceTempView("urls")
     check_types(session)
-    check_calls(session, f"{room}/web.reptile")
+    check_calls(session, f"{room}/sets/web.reptile")
     folder = target / "data" / "agents"
     counts = [compare(session, question, folder) for question in rows(folder / "questions.tsv") if question[5] != "domain"]
-    shutil.copy(room / "web.reptile", room / "renamed.reptile")
+    shutil.copy(room / "sets/web.reptile", room / "renamed.reptile")
     check_rename(session, f"{room}/renamed.reptile", target / "data" / "scope" / "scope.reptile")
-    # Run elsewhere, so that the set's name is found only among Spark's files.
-    session.sparkContext.addFile(f"{room}/web.reptile")
-    os.rename(room / "web.reptile", room / "moved.reptile")
+    # This is not the working folder, so the set's name is found only among Spark's files.
+    session.sparkContext.addFile(f"{room}/sets/web.reptile")
     other = session.newSession()
     other.sql("SELECT 'https://shop.example.com/cart' url, 'GPTBot/1.0' user_agent").createOrReplaceTempView("urls")
     statements = check_readme(other, readme)

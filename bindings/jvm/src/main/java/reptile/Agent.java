@@ -103,7 +103,7 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(String url) {
-        return url == null ? null : explain(Url.split(url));
+        return url == null ? null : site(Scope.ORIGIN, url, null).explain(this);
     }
 
     /**
@@ -114,11 +114,7 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(byte[] url) {
-        return url == null ? null : explain(Url.split(url));
-    }
-
-    private Explanation explain(Url url) {
-        return Site.find(set, Scope.ORIGIN, url, null).explain(this);
+        return url == null ? null : Site.find(set, url).explain(this);
     }
 
     /**
@@ -235,7 +231,7 @@ public final class Agent {
 
     /** Returns the site that decides a URL in a scope, at a time or, if that is null, at the set's own. */
     Site site(Scope scope, String url, Long time) {
-        return Site.find(set, scope, Url.split(url), time);
+        return Site.find(set, scope, url, time);
     }
 
     void checkTimes() {

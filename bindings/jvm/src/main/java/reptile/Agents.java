@@ -197,7 +197,7 @@ public final class Agents {
     }
 
     private Site site(String url, Long time) {
-        return Site.find(set, scope, Url.split(url), time);
+        return Site.find(set, scope, url, time);
     }
 
     private Verdicts decide(Site site) {

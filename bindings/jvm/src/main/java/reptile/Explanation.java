@@ -5,6 +5,7 @@ import java.util.Optional;
 /** A verdict with its reasons. */
 public final class Explanation {
     static final Explanation NOT_A_URL = new Explanation(Verdict.INVALID, Reason.NOT_A_URL, null, null, null, null);
+    static final Explanation LONG_URL = new Explanation(Verdict.INVALID, Reason.LONG_URL, null, null, null, null);
     static final Explanation NO_ROBOTS_TXT = new Explanation(Verdict.UNKNOWN, Reason.NO_ROBOTS_TXT, null, null, null, null);
     static final Explanation NO_CRAWLER = new Explanation(Verdict.UNKNOWN, Reason.NO_CRAWLER, null, null, null, null);
 

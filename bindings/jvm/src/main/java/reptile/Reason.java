@@ -39,7 +39,9 @@ public enum Reason {
     /** The row names no crawler ({@link RowAgents}); the verdict is {@link Verdict#UNKNOWN}. */
     NO_CRAWLER,
     /** The text is not a URL with one unambiguous host; the verdict is {@link Verdict#INVALID}. */
-    NOT_A_URL;
+    NOT_A_URL,
+    /** The text has more than 64 KiB; the verdict is {@link Verdict#INVALID}. */
+    LONG_URL;
 
     private static final Reason[] CAUSES =
             {NO_CAUSE, STATUS, TOO_MANY_REDIRECTS, NETWORK_ERROR, NOT_TEXT, TOO_LARGE, UNREACHABLE, NOT_FOUND_PAGE, CHALLENGE_PAGE};
@@ -71,6 +73,8 @@ public enum Reason {
                 return "no robots.txt is known";
             case NOT_A_URL:
                 return "no URL";
+            case LONG_URL:
+                return "URL over 64 KiB";
             default:
                 return name().toLowerCase(Locale.ROOT).replace('_', ' ');
         }

@@ -18,6 +18,7 @@ final class AgentsTest {
         rules();
         names(CompiledSet.open(golden.resolve("v3/google.set")));
         cache(CompiledSet.open(golden.resolve("v3/google.set")));
+        longUrls(CompiledSet.open(golden.resolve("v3/google.set")));
         List<String[]> questions = Check.rows(folder.resolve("questions.tsv"));
         long rows = 0;
         for (String[] question : questions) {
@@ -171,6 +172,29 @@ final class AgentsTest {
             }
             Check.equal(Optional.of(Arrays.asList(many)), each.refused(), "refused crawlers");
         }
+    }
+
+    /** A URL over 64 KiB has its own reason in each method. */
+    private static void longUrls(CompiledSet set) {
+        String start = "https://shop.example.com/cart?";
+        Agent agent = set.agent("GPTBot");
+        int cases = 0;
+        for (int over = -1; over <= 1; over++) {
+            // A letter of two bytes.
+            String wide = start + "\u00e9".repeat((Url.MAX_URL_BYTES - start.length()) / 2) + "x".repeat(over + 1);
+            for (String url : new String[] {start + "x".repeat(Url.MAX_URL_BYTES - start.length() + over), wide.substring(over < 0 ? 1 : 0)}) {
+                boolean isLong = url.getBytes(StandardCharsets.UTF_8).length > Url.MAX_URL_BYTES;
+                String expected = isLong ? "INVALID URL over 64 KiB" : url.startsWith("h") ? "DISALLOW rule" : "INVALID no URL";
+                List<Explanation> found = Arrays.asList(agent.explain(url), agent.explain(url.getBytes(StandardCharsets.UTF_8)),
+                        Scope.WWW.explain(agent, url), set.agents("GPTBot", "*").explain(url).get(1), set.rowAgents().agents("GPTBot/1").explain(url).get(0));
+                for (Explanation explained : found) {
+                    Check.equal(expected, explained.verdict() + " " + explained.reasonText(), "a URL of 64 KiB and " + over);
+                    Check.equal(isLong, explained.reason() == Reason.LONG_URL, "the reason of a URL of 64 KiB and " + over);
+                    cases++;
+                }
+            }
+        }
+        Check.equal(30, cases, "long URLs");
     }
 
     private static void cache(CompiledSet set) {

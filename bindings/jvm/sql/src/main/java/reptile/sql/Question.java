@@ -111,9 +111,4 @@ final class Question {
             return path;
         }
     }
-
-    /** Returns the number of resolved questions. */
-    static int resolved() {
-        return RESOLVED.size();
-    }
 }
