@@ -224,6 +224,54 @@ def uses(repository, data, reptile):
         "--usage", "train-ai,search,ai-use", "--usage-from", "all", "--columns", "url", "-o", folder / "random.tsv")
 
 
+def several(shared, reptile, data, full):
+    """Asks the command about several crawlers, groups, purposes and rows' crawlers, in sets that other tests use.
+
+    A row of `questions.tsv` has a name, the set, the input, the agents, `times` if the input has them, the scope, the
+    purpose, the lines that are read, and the meaning of an unknown preference. `NAME.tsv` has the command's answers.
+    """
+    folder = data / "agents"
+    folder.mkdir()
+    uses, timed = data / "usage" / "cases.reptile", data / "usage" / "timed.reptile"
+    years, scope, headers = (data / "time" / "years.reptile", data / "scope" / "scope.reptile", data / "headers" / "headers.reptile")
+    urls = (data / "usage" / "urls").read_text().split()
+    (folder / "timed.tsv").write_text("url\ttime\n" + "".join(f"{url}\t1970-01-01T00:{('09:59', '10:00', '10:01')[at % 3]}Z\n" for at, url in enumerate(urls)))
+    (folder / "rows.tsv").write_text("url\tuser_agent\n" + "".join(
+        f"{url}\t{('Bot', 'Bot/1.0 (x)', 'GPTBot', '-', 'Firefox/143.0', 'Ab12x', '*', 'A>B')[at % 8]}\n" for at, url in enumerate(urls)))
+    many = ["Googlebot", "Bot", "@ai-training"]
+    training = [("train-ai", lines, unknown) for lines in ("usage", "signals", "both") for unknown in ("allow", "disallow", "unknown")]
+    questions = [(uses, data / "usage" / "urls", many, "", "origin", *purpose) for purpose in [("", "", ""), *training]]
+    questions += [(uses, folder / "rows.tsv", ["{user_agent}"], "", "origin", *purpose) for purpose in [("", "", ""), *training[-3:]]]
+    questions += [(timed, folder / "timed.tsv", ["Bot", "*"], "times", "www", *training[-2])]
+    questions += [(years, data / "time" / "questions.tsv", ["GPTBot", "@search"], "times", "origin", "", "", "")]
+    questions += [(headers, data / "headers" / "headers.tsv", ["{user_agent}"], "", "domain", "", "", "")]
+    questions += [(scope, data / "scope" / "scope.urls", ["GPTBot", "A>B>*"], "", name, *training[1]) for name in ("scheme", "www", "domain")]
+    if full and (corpus := shared / "corpora" / "real").is_dir():
+        run(*reptile, "compile", "-q", "-o", folder / "real.reptile", corpus / "robots.tar.gz")
+        (folder / "real.urls").write_bytes(gzip.open(corpus / "urls.txt.gz").read())
+        lines = (folder / "real.urls").read_bytes().splitlines()
+        texts = (data / "headers" / "headers.tsv").read_bytes().splitlines()[1:]
+        cells = [texts[at % len(texts)].split(b"\t")[1] for at in range(len(lines))]
+        (folder / "real-rows.tsv").write_bytes(b"url\tuser_agent\n" + b"".join(b"%s\t%s\n" % row for row in zip(lines, cells)))
+        real = folder / "real.reptile"
+        questions += [(real, folder / "real.urls", ["Googlebot", "@ai-training"], "", name, *purpose)
+                      for name, purpose in (("origin", ("", "", "")), ("www", ("train-ai", "both", "disallow")), ("scheme", ("search", "both", "unknown")))]
+        questions += [(real, folder / "real-rows.tsv", ["{user_agent}"], "", name, "", "", "") for name in ("origin", "www")]
+    rows = []
+    for number, (path, source, agents, times, name, purpose, lines, unknown) in enumerate(questions):
+        is_by_row = agents == ["{user_agent}"]
+        columns = "agent,verdict,reason" if is_by_row else "verdict,mask,refused" if times else "verdict,reason,mask,refused"
+        options = [option for agent in agents for option in ("--agent", agent)] + ["--scope", name, "--columns", columns, "--header"]
+        options += ["--at", "{time}"] if times else []
+        options += [] if is_by_row or times else ["--input-format", "list"]
+        if purpose:
+            source_of = {"usage": "content-usage", "signals": "content-signal"}.get(lines, lines)
+            options += ["--purpose", purpose, "--usage-from", source_of, "--treat", f"unknown-usage={unknown}"]
+        run(*reptile, "classify", "-q", path, source, *options, "-o", folder / f"{number}.tsv", may_end_with=MOST_ARE_INVALID)
+        rows.append("\t".join(map(str, (number, path, source, ",".join(agents), times, name, purpose, lines, unknown))))
+    (folder / "questions.tsv").write_text("\n".join(rows) + "\n")
+
+
 def real(shared, reptile, data, full):
     """Compiles the real files with `google-lib`, for comparison with Google's library; if `full`, with all dialects."""
     folder = data / "real"
@@ -317,7 +365,9 @@ def main():
     uses(repository, data, reptile)
     by_time(repository, data, reptile)
     damage(repository, data, reptile, mutants, full)
-    real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)
+    shared = pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared"))
+    several(shared, reptile, data, full)
+    real(shared, reptile, data, full)
     fields(reptile, data)
 
 

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A crawler, resolved against one set. Immutable, and safe for use by any number of threads at once.
@@ -89,8 +91,8 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decideAt(String url, long time) {
-        Explanation explained = explainAt(url, time);
-        return explained == null ? null : explained.verdict();
+        set.checkTimes();
+        return url == null ? null : site(Scope.ORIGIN, url, time).verdict(this);
     }
 
     /**
@@ -101,7 +103,7 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(String url) {
-        return url == null ? null : explain(Url.split(url));
+        return url == null ? null : site(Scope.ORIGIN, url, null).explain(this);
     }
 
     /**
@@ -112,15 +114,7 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(byte[] url) {
-        return url == null ? null : explain(Url.split(url));
-    }
-
-    private Explanation explain(Url url) {
-        if (url == null) {
-            return new Explanation(Verdict.INVALID, Reason.NOT_A_URL);
-        }
-        long record = set.find(url);
-        return record < 0 ? unknown() : set.explain(this, set.policyOf(record), url);
+        return url == null ? null : Site.find(set, url).explain(this);
     }
 
     /**
@@ -133,20 +127,8 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explainAt(String url, long time) {
-        if (!set.isByTime()) {
-            throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
-        }
-        return url == null ? null : explainAt(Url.split(url), time);
-    }
-
-    /** Explains a split URL, in a set by time. */
-    Explanation explainAt(Url split, long time) {
-        if (split == null) {
-            return new Explanation(Verdict.INVALID, Reason.NOT_A_URL);
-        }
-        long record = set.find(split);
-        Policy policy = record < 0 ? null : set.policyAt(record, time);
-        return policy == null ? unknown() : set.explain(this, policy, split);
+        set.checkTimes();
+        return url == null ? null : site(Scope.ORIGIN, url, time).explain(this);
     }
 
     /**
@@ -162,13 +144,8 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public List<Preference> usage(String url, Uses uses) {
-        int count = uses.count();
-        if (url == null) {
-            return null;
-        }
-        Url split = Url.split(url);
-        long record = split == null ? -1 : set.find(split);
-        return record < 0 ? unknown(count) : Arrays.asList(set.usage(this, set.policyOf(record), split, uses));
+        Objects.requireNonNull(uses, "the uses");
+        return url == null ? null : Arrays.asList(site(Scope.ORIGIN, url, null).usage(this, uses));
     }
 
     /**
@@ -183,37 +160,21 @@ public final class Agent {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public List<Preference> usageAt(String url, long time, Uses uses) {
-        int count = uses.count();
-        if (!set.isByTime()) {
-            throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
-        }
-        if (url == null) {
-            return null;
-        }
-        Url split = Url.split(url);
-        long record = split == null ? -1 : set.find(split);
-        Policy policy = record < 0 ? null : set.policyAt(record, time);
-        return policy == null ? unknown(count) : Arrays.asList(set.usage(this, policy, split, uses));
-    }
-
-    private static List<Preference> unknown(int count) {
-        return Collections.nCopies(count, Preference.UNKNOWN);
+        Objects.requireNonNull(uses, "the uses");
+        set.checkTimes();
+        return url == null ? null : Arrays.asList(site(Scope.ORIGIN, url, time).usage(this, uses));
     }
 
     /** Decides a path by an origin's robots.txt, whatever host the text names. For conformance tests. */
     Explanation explainPath(String origin, byte[] text) {
         long record = set.find(Url.split(origin));
-        return record < 0 ? unknown() : set.explain(this, set.policyOf(record), Url.pathOf(text));
+        return record < 0 ? Explanation.NO_ROBOTS_TXT : set.explain(this, set.policyOf(record), Url.pathOf(text));
     }
 
     /** Like {@link #explainPath}, without naming a rule. */
     Verdict decidePath(String origin, byte[] text) {
         long record = set.find(Url.split(origin));
         return record < 0 ? Verdict.UNKNOWN : set.verdict(this, set.policyOf(record), Url.pathOf(text));
-    }
-
-    private static Explanation unknown() {
-        return new Explanation(Verdict.UNKNOWN, Reason.NO_ROBOTS_TXT);
     }
 
     /**
@@ -252,16 +213,42 @@ public final class Agent {
         return steps.length > 0;
     }
 
+    /**
+     * Returns the probable mistake in the name: no robots.txt in the set contains it, and it differs by one letter from
+     * a known crawler, such as {@code Googelbot}, or is the name of an operator or a product, such as {@code ChatGPT}.
+     *
+     * @return the end of a sentence, such as {@code which is nearly the crawler "Googlebot": write that}; empty if the
+     *     name is probably right
+     */
+    public Optional<String> mistake() {
+        return isNamed() ? Optional.empty() : Optional.ofNullable(set.mistake(name));
+    }
+
     /** Returns whether the crawler obeys no robots.txt at all. */
     boolean isFree() {
         return tokens.isEmpty() && !honorsDefaultGroup;
     }
 
-    boolean isOf(CompiledSet other) {
-        return set == other;
+    /** Returns the site that decides a URL in a scope, at a time or, if that is null, at the set's own. */
+    Site site(Scope scope, String url, Long time) {
+        return Site.find(set, scope, url, time);
+    }
+
+    void checkTimes() {
+        set.checkTimes();
     }
 
     int[] groups(Policy policy, boolean matchesContained) {
         return Group.choose(policy, steps, honorsDefaultGroup, matchesContained);
+    }
+
+    /** Returns the name and the product tokens, such as {@code Googlebot-Image (Googlebot-Image>Googlebot>*)}. */
+    @Override
+    public String toString() {
+        List<String> chain = new ArrayList<>(tokens);
+        if (honorsDefaultGroup) {
+            chain.add("*");
+        }
+        return name + " (" + String.join(">", chain) + ")";
     }
 }

@@ -2,7 +2,6 @@ package reptile;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -34,8 +33,7 @@ public final class CompiledSet {
     private static final int KNOWN_FLAGS = 15;
 
     private final Container container;
-    private final Crawlers crawlers;
-    private final Tokens tokens;
+    private final Resolver resolver;
     private final Origins origins;
     private final Rulesets rulesets;
     private final Lines lines;
@@ -76,8 +74,9 @@ public final class CompiledSet {
         }
         dialect = text(reading, READING_BYTES, dialectBytes);
         profile = text(reading, READING_BYTES + dialectBytes, profileBytes);
-        crawlers = new Crawlers(container.section("crawlers"));
-        tokens = new Tokens(container.section("tokens"));
+        Crawlers crawlers = new Crawlers(container.section("crawlers"));
+        Tokens tokens = new Tokens(container.section("tokens"));
+        resolver = new Resolver(this, crawlers, tokens, container.matchesContained);
         origins = new Origins(container.section("buckets"), container.section("origins"));
         rulesets = new Rulesets(container.section("index"), container.section("rulesets"));
         lines = new Lines(container.section("lines"));
@@ -107,8 +106,30 @@ public final class CompiledSet {
      * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
     public static CompiledSet open(Path path) throws IOException {
+        checkNoFolder(path);
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             return new CompiledSet(Bytes.map(channel, Bytes.STRIDE_BITS));
+        }
+    }
+
+    /**
+     * Returns the set at a path, which this virtual machine opens once: for functions in query engines, and other code
+     * that cannot keep a set. The file is checked once per second, and opened again if another file was renamed over
+     * it. Up to 64 sets stay open.
+     *
+     * @param path the set file
+     * @return the set
+     * @throws NullPointerException if the path is null
+     * @throws IOException if the file cannot be read or mapped
+     * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
+     */
+    public static CompiledSet shared(Path path) throws IOException {
+        return SharedSets.get(path);
+    }
+
+    private static void checkNoFolder(Path path) throws IOException {
+        if (Files.isDirectory(path)) {
+            throw new IOException(path + ": is a folder; expected a set file, which reptile compile writes");
         }
     }
 
@@ -122,6 +143,7 @@ public final class CompiledSet {
      * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
     public static CompiledSet read(Path path) throws IOException {
+        checkNoFolder(path);
         if (Files.size(path) > MAX_READ_BYTES) {
             throw new IOException(path + ": " + Files.size(path) + " bytes do not fit into an array; use open instead");
         }
@@ -157,27 +179,29 @@ public final class CompiledSet {
 
     /**
      * Resolves a crawler by name. A known crawler, such as {@code Googlebot-Image}, obeys the chain of product tokens
-     * that its operator documents. Any other name is a product token. {@code *} is a crawler that no group names.
+     * that its operator documents. Any other name is a product token. {@code *} is a crawler that no group names. A
+     * chain such as {@code A>B>*} obeys the groups for the first of these product tokens that a robots.txt names.
      *
-     * @param name the name
+     * @param name the name, or a chain
      * @return the crawler, for queries to this set
      * @throws NullPointerException if the name is null
      * @throws AgentNameException if no robots.txt can contain the name, for example because it is a list or a
-     *     User-Agent header; or if no robots.txt in the set contains it and it differs by one letter from a known
-     *     crawler, such as {@code Googelbot}: see {@link #agentExactly}
+     *     User-Agent header; or if it is probably a mistake ({@link Agent#mistake}): see {@link #agentExactly}
      */
     public Agent agent(String name) {
         Agent agent = agentExactly(name);
-        String near = agent.isNamed() ? null : Names.near(Names.withoutVersion(name), crawlers);
-        if (near != null) {
-            throw new AgentNameException("no robots.txt names \"" + name + "\", which is nearly the crawler \"" + near
-                    + "\": write that, or ask for agentExactly");
-        }
+        refuseMistake(agent, "agentExactly");
         return agent;
     }
 
+    private static void refuseMistake(Agent agent, String method) {
+        agent.mistake().ifPresent(mistake -> {
+            throw new AgentNameException("no robots.txt names \"" + agent.name() + "\", " + mistake + ", or call " + method);
+        });
+    }
+
     /**
-     * Resolves a crawler by name, without checking for misspellings of known crawlers.
+     * Resolves a crawler by name, even if the name is probably a mistake.
      *
      * @param name the name
      * @return the crawler, for queries to this set
@@ -185,12 +209,45 @@ public final class CompiledSet {
      * @throws AgentNameException if no robots.txt can contain the name
      */
     public Agent agentExactly(String name) {
-        if (name.equals("*")) {
-            return agent(name, new Crawlers.Chain(new ArrayList<>(), true));
-        }
-        String bytes = bytesOf(name);
-        Names.check(bytes, crawlers, true);
-        return agent(name, crawlers.asRead(crawlers.find(bytes)));
+        return resolver.exactly(name);
+    }
+
+    /**
+     * Resolves several crawlers, to decide each URL for all of them at once.
+     *
+     * @param names names as for {@link #agent}, and groups of the set's known crawlers, {@code @ai-training} and
+     *     {@code @search}; a group's crawlers that are named before it are not repeated
+     * @return the crawlers
+     * @throws NullPointerException if one of the names is null
+     * @throws AgentNameException for a name that {@link #agent} rejects, an unknown or empty group, a crawler that is
+     *     named twice, or no name
+     */
+    public Agents agents(String... names) {
+        Agents agents = agentsExactly(names);
+        agents.toList().forEach(agent -> refuseMistake(agent, "agentsExactly"));
+        return agents;
+    }
+
+    /**
+     * Resolves several crawlers, even if a name is probably a mistake.
+     *
+     * @param names the names, as for {@link #agents}
+     * @return the crawlers
+     * @throws NullPointerException if one of the names is null
+     * @throws AgentNameException if no robots.txt can contain one of them, for an unknown or empty group, a crawler that
+     *     is named twice, or no name
+     */
+    public Agents agentsExactly(String... names) {
+        return Agents.of(this, resolver.all(Arrays.asList(names)));
+    }
+
+    /**
+     * Finds the crawlers that rows of a table or a log name.
+     *
+     * @return the finder
+     */
+    public RowAgents rowAgents() {
+        return new RowAgents(this, Agents.nobody(this));
     }
 
     /**
@@ -203,13 +260,7 @@ public final class CompiledSet {
      * @throws AgentNameException if no robots.txt can contain one of them
      */
     public Agent agentOfTokens(List<String> tokens, boolean honorsDefaultGroup) {
-        List<String> chain = new ArrayList<>();
-        for (String token : tokens) {
-            String bytes = bytesOf(token);
-            Names.check(bytes, crawlers, false);
-            chain.add(crawlers.cutsVersion ? Names.withoutVersion(bytes) : bytes);
-        }
-        return agent(String.join(">", tokens), new Crawlers.Chain(chain, honorsDefaultGroup));
+        return resolver.ofTokens(String.join(">", tokens), tokens, honorsDefaultGroup);
     }
 
     /**
@@ -225,69 +276,22 @@ public final class CompiledSet {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Optional<Agent> agentOfHeader(String header) {
-        String bytes = header == null ? "" : Names.trim(bytesOf(header));
-        String name = bytes.isEmpty() || bytes.length() > Names.MAX_HEADER_BYTES ? null : Names.inHeader(bytes, crawlers);
-        if (name == null) {
-            return Optional.empty();
-        }
-        Agent agent;
-        try {
-            // A user-agent line restricted to letters cannot contain a name such as Ab12x; it is read as Ab.
-            boolean isKnown = crawlers.isKnown(name);
-            agent = agentExactly(isKnown ? name : Names.readBack(name, crawlers.syntax));
-        } catch (AgentNameException notNamed) {
-            return Optional.empty();
-        }
-        boolean isCrawler = crawlers.isKnown(name) || Names.isRobot(name) || agent.isNamed();
-        return isCrawler ? Optional.of(agent) : Optional.empty();
+        return header == null ? Optional.empty() : Optional.ofNullable(resolver.ofHeader(header));
+    }
+
+    /** Returns the crawler that a row's cell names, or null. */
+    Agent agentOfCell(String cell) {
+        return resolver.ofCell(cell);
+    }
+
+    /** Returns the probable mistake in a name, or null. */
+    String mistake(String name) {
+        return resolver.mistake(name);
     }
 
     /** Resolves a name by the table of crawlers, even if it is not a product token. For conformance tests. */
     Agent agentUnchecked(byte[] name) {
-        return agent(Utf8.shown(name), crawlers.find(new String(name, StandardCharsets.ISO_8859_1)));
-    }
-
-    /** Returns a name's UTF-8 bytes, with one character per byte. */
-    private static String bytesOf(String name) {
-        return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
-    }
-
-    private Agent agent(String name, Crawlers.Chain chain) {
-        List<long[]> steps = new ArrayList<>();
-        for (String token : chain.tokens) {
-            byte[] lower = Names.lower(token).getBytes(StandardCharsets.ISO_8859_1);
-            long[] numbers = container.matchesContained ? tokens.containing(lower) : new long[] {tokens.find(lower)};
-            if (numbers.length > 0 && numbers[0] >= 0) {
-                steps.add(numbers);
-            }
-        }
-        return new Agent(this, name, chain.tokens, steps.toArray(new long[0][]), chain.honorsDefaultGroup);
-    }
-
-    /**
-     * Returns several crawlers' verdicts for one URL, which is parsed and looked up once.
-     *
-     * @param agents the crawlers, all resolved by this set
-     * @param url an absolute URL, or null
-     * @return a verdict for each crawler, in their order; all null if the URL is null
-     * @throws NullPointerException if the list or one of the crawlers is null
-     * @throws IllegalArgumentException if one of the crawlers was resolved by another set
-     * @throws DamagedSetException if the set is found to be damaged
-     */
-    public Verdict[] decide(List<Agent> agents, String url) {
-        Verdict[] verdicts = new Verdict[agents.size()];
-        Url split = url == null ? null : Url.split(url);
-        Verdict undecided = url == null ? null : Verdict.INVALID;
-        long record = split == null ? -1 : find(split);
-        Policy policy = record < 0 ? null : policyOf(record);
-        for (int place = 0; place < verdicts.length; place++) {
-            Agent agent = agents.get(place);
-            if (!agent.isOf(this)) {
-                throw new IllegalArgumentException("another set has resolved " + agent.name());
-            }
-            verdicts[place] = split == null ? undecided : policy == null ? Verdict.UNKNOWN : verdict(agent, policy, split);
-        }
-        return verdicts;
+        return resolver.unchecked(name);
     }
 
     /**
@@ -390,8 +394,23 @@ public final class CompiledSet {
         return new Policy(policies, origins.policy(record));
     }
 
-    /** Returns the policy that was active at a time, or null if the origin was not known then. */
-    Policy policyAt(long record, long at) {
+    /** Checks that the set can decide by the rules at a time. */
+    void checkTimes() {
+        if (!isByTime()) {
+            throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
+        }
+    }
+
+    /** Returns the policy of a URL's origin at a time, or at the set's own if that is null; null if it is unknown. */
+    Policy policy(Url url, Long time) {
+        long record = find(url);
+        if (record < 0) {
+            return null;
+        }
+        return time == null ? policyOf(record) : policyAt(record, time);
+    }
+
+    private Policy policyAt(long record, long at) {
         long captures = origins.captures(record);
         if (captures == Section.NONE) {
             return policyOf(record);
@@ -422,10 +441,10 @@ public final class CompiledSet {
     Explanation explain(Agent agent, Policy policy, Url url) {
         if (!policy.hasRules()) {
             if (agent.isFree()) {
-                return new Explanation(Verdict.ALLOW, Reason.NO_GROUP);
+                return new Explanation(Verdict.ALLOW, Reason.NO_GROUP, null, null, null, null);
             }
             Verdict verdict = policy.source() == Policy.DISALLOW_ALL ? Verdict.DISALLOW : Verdict.ALLOW;
-            return new Explanation(verdict, Reason.ofCause(policy.cause()), policy.number(), false, null, null, null);
+            return new Explanation(verdict, Reason.ofCause(policy.cause()), policy, null, null, null);
         }
         byte[] path = container.normalForm.path(url);
         byte[] bytes = path == null ? Arrays.copyOfRange(url.path, url.pathFrom, url.pathTo) : path;
@@ -483,5 +502,13 @@ public final class CompiledSet {
 
     long line(long address, int rule) {
         return lines.line(address, rule);
+    }
+
+    /** Returns the dialect, the number of origins and the time, such as {@code set of 4231 origins, dialect google}. */
+    @Override
+    public String toString() {
+        String times = isByTime() ? ", by time" : "";
+        String at = time() == Long.MIN_VALUE ? "" : ", of " + java.time.Instant.ofEpochSecond(time());
+        return "set of " + originCount() + " origins, dialect " + dialect + times + at;
     }
 }

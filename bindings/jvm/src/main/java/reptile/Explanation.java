@@ -4,8 +4,15 @@ import java.util.Optional;
 
 /** A verdict with its reasons. */
 public final class Explanation {
+    static final Explanation NOT_A_URL = new Explanation(Verdict.INVALID, Reason.NOT_A_URL, null, null, null, null);
+    static final Explanation LONG_URL = new Explanation(Verdict.INVALID, Reason.LONG_URL, null, null, null, null);
+    static final Explanation NO_ROBOTS_TXT = new Explanation(Verdict.UNKNOWN, Reason.NO_ROBOTS_TXT, null, null, null, null);
+    static final Explanation NO_CRAWLER = new Explanation(Verdict.UNKNOWN, Reason.NO_CRAWLER, null, null, null, null);
+
     private final Verdict verdict;
     private final Reason reason;
+    /** Why the last fetch failed, as in a policy, or 0. */
+    private final int cause;
     private final int number;
     private final boolean isFromLastGoodCopy;
     private final Rule rule;
@@ -14,36 +21,33 @@ public final class Explanation {
     /** The origin that decided instead of the URL's own, or null. */
     private final String standIn;
 
-    Explanation(Verdict verdict, Reason reason) {
-        this(verdict, reason, 0, false, null, null, null);
-    }
-
-    Explanation(Verdict verdict, Reason reason, int number, boolean isFromLastGoodCopy, Rule rule, Rule allow, Rule disallow) {
-        this(verdict, reason, number, isFromLastGoodCopy, rule, allow, disallow, null);
-    }
-
-    private Explanation(
-            Verdict verdict,
-            Reason reason,
-            int number,
-            boolean isFromLastGoodCopy,
-            Rule rule,
-            Rule allow,
-            Rule disallow,
-            String standIn) {
+    Explanation(Verdict verdict, Reason reason, Policy policy, Rule rule, Rule allow, Rule disallow) {
         this.verdict = verdict;
         this.reason = reason;
-        this.number = number;
-        this.isFromLastGoodCopy = isFromLastGoodCopy;
+        cause = policy == null ? 0 : policy.cause();
+        number = policy == null ? 0 : policy.number();
+        isFromLastGoodCopy = policy != null && policy.source() == Policy.LAST_GOOD_COPY;
         this.rule = rule;
         this.allow = allow;
         this.disallow = disallow;
+        standIn = null;
+    }
+
+    private Explanation(Explanation own, String standIn) {
+        verdict = own.verdict;
+        reason = own.reason;
+        cause = own.cause;
+        number = own.number;
+        isFromLastGoodCopy = own.isFromLastGoodCopy;
+        rule = own.rule;
+        allow = own.allow;
+        disallow = own.disallow;
         this.standIn = standIn;
     }
 
     /** Returns the explanation for a URL that another origin decided. */
     Explanation by(String origin) {
-        return new Explanation(verdict, reason, number, isFromLastGoodCopy, rule, allow, disallow, origin);
+        return new Explanation(this, origin);
     }
 
     /**
@@ -127,6 +131,29 @@ public final class Explanation {
      */
     public Optional<String> standIn() {
         return Optional.ofNullable(standIn);
+    }
+
+    /**
+     * Returns the reason in the words of the column {@code reason} of {@code reptile classify}, such as {@code no rule
+     * matches} or {@code 404}.
+     *
+     * @return the words, followed by {@code , of https://www.example.com} if that origin decided instead
+     */
+    public String reasonText() {
+        String now = isFromLastGoodCopy ? ", now " + Reason.ofCause(cause).words(number) : "";
+        String words;
+        switch (reason) {
+            case RULE:
+                words = isFromLastGoodCopy ? "rule of the last good copy" + now : "rule";
+                break;
+            case NO_RULE_MATCHES:
+            case NO_GROUP:
+                words = isFromLastGoodCopy ? "no rule of the last good copy matches" + now : "no rule matches";
+                break;
+            default:
+                words = reason.words(number);
+        }
+        return words + (standIn == null ? "" : ", of " + standIn);
     }
 
     /**

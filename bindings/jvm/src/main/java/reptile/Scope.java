@@ -95,16 +95,7 @@ public final class Scope {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decide(Agent agent, String url) {
-        Verdict own = agent.decide(url);
-        if (own == Verdict.UNKNOWN && this != ORIGIN) {
-            for (StandIn other : standIns(url)) {
-                Verdict verdict = agent.decide(other.url);
-                if (isKnown(verdict)) {
-                    return verdict;
-                }
-            }
-        }
-        return own;
+        return url == null ? null : agent.site(this, url, null).verdict(agent);
     }
 
     /**
@@ -136,8 +127,8 @@ public final class Scope {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decideAt(Agent agent, String url, long time) {
-        Explanation explained = explainAt(agent, url, time);
-        return explained == null ? null : explained.verdict();
+        agent.checkTimes();
+        return url == null ? null : agent.site(this, url, time).verdict(agent);
     }
 
     /**
@@ -151,16 +142,7 @@ public final class Scope {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(Agent agent, String url) {
-        Explanation own = agent.explain(url);
-        if (own != null && own.verdict() == Verdict.UNKNOWN && this != ORIGIN) {
-            for (StandIn other : standIns(url)) {
-                Explanation explained = agent.explain(other.url);
-                if (isKnown(explained.verdict())) {
-                    return explained.by(other.origin);
-                }
-            }
-        }
-        return own;
+        return url == null ? null : agent.site(this, url, null).explain(agent);
     }
 
     /**
@@ -175,25 +157,12 @@ public final class Scope {
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explainAt(Agent agent, String url, long time) {
-        Explanation own = agent.explainAt(url, time);
-        if (own != null && own.verdict() == Verdict.UNKNOWN && this != ORIGIN) {
-            for (StandIn other : standIns(url)) {
-                Explanation explained = agent.explainAt(Url.split(other.url), time);
-                if (isKnown(explained.verdict())) {
-                    return explained.by(other.origin);
-                }
-            }
-        }
-        return own;
-    }
-
-    /** Adding {@code www.} may make a host or a URL too long. */
-    private static boolean isKnown(Verdict verdict) {
-        return verdict != Verdict.UNKNOWN && verdict != Verdict.INVALID;
+        agent.checkTimes();
+        return url == null ? null : agent.site(this, url, time).explain(agent);
     }
 
     /** A URL that is decided instead of another URL. */
-    private static final class StandIn {
+    static final class StandIn {
         /** An origin, such as {@code https://www.example.com}. */
         final String origin;
         /** The URL with that origin and the other URL's path. */
@@ -209,9 +178,8 @@ public final class Scope {
     }
 
     /** Returns the URLs to decide instead of a URL, the nearest first. */
-    private List<StandIn> standIns(String text) {
-        Url url = Url.split(text);
-        if (url == null || url.scheme >= SCHEMES.length || url.port != PORTS[url.scheme]) {
+    List<StandIn> standIns(Url url) {
+        if (url.scheme >= SCHEMES.length || url.port != PORTS[url.scheme]) {
             return Collections.emptyList();
         }
         byte[] canonical = Hosts.canonical(url.text, url.hostFrom, url.hostTo);

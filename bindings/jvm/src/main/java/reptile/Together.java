@@ -66,8 +66,7 @@ final class Together {
         return new Explanation(
                 disallows ? Verdict.DISALLOW : Verdict.ALLOW,
                 reason,
-                policy.number(),
-                policy.source() == Policy.LAST_GOOD_COPY,
+                policy,
                 rule,
                 named != null && named.allows() ? named : allow.rule,
                 named != null && !named.allows() ? named : disallow.rule);

@@ -1,5 +1,7 @@
 package reptile;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * A URL, split into its origin and the path that rules are matched against. Nothing is decoded or resolved.
  *
@@ -72,6 +74,11 @@ final class Url {
         // UTF-8 has at least as many bytes as the text has characters.
         byte[] bytes = text.length() > MAX_URL_BYTES ? null : Utf8.bytes(text);
         return bytes == null ? null : split(bytes);
+    }
+
+    /** Returns whether a text has too many bytes for a URL. */
+    static boolean isLong(String text) {
+        return text.length() > MAX_URL_BYTES || text.getBytes(StandardCharsets.UTF_8).length > MAX_URL_BYTES;
     }
 
     /** Splits a URL, or returns null if it is invalid. Linear, without copying the text. */

@@ -111,6 +111,19 @@ public final class Uses {
         return names.size();
     }
 
+    /** Returns an unknown preference for each use. */
+    Preference[] unknown() {
+        Preference[] preferences = new Preference[names.size()];
+        Arrays.fill(preferences, Preference.UNKNOWN);
+        return preferences;
+    }
+
+    /** Returns the names of the uses, such as {@code [train-ai, search]}. */
+    @Override
+    public String toString() {
+        return names.toString();
+    }
+
     /** Returns the labels of a use, in signals or in usage rules. */
     byte[][] labels(int use, boolean inSignals) {
         return (inSignals ? signals : usage).get(use);

@@ -14,8 +14,11 @@ final class AllTests {
         Check.section("URLs", UrlTest::run);
         Check.section("limits", LimitsTest::run);
         Check.section("names", () -> NamesTest.run(golden, data));
+        Check.section("brands", () -> NamesTest.brands(repository.resolve("compiler/src/dialect/mistakes.rs")));
         Check.section("headers", () -> NamesTest.headers(data.resolve("headers")));
         Check.section("null", () -> NullTest.run(golden, data));
+        Check.section("several crawlers and rows' crawlers", () -> AgentsTest.run(golden, data.resolve("agents")));
+        Check.section("shared sets", () -> SharedSetsTest.run(golden));
         Check.section("scopes", () -> ScopeTest.run(data.resolve("scope")));
         Check.section("other directives", () -> DirectivesTest.run(data.resolve("fields")));
         Check.section("uses", () -> UsageTest.run(data.resolve("usage")));

@@ -48,9 +48,8 @@ final class GoldenSetTest {
         CompiledSet set = sets.get(0);
         Check.equal("google", set.dialect(), "the dialect");
         Agent agent = set.agent("GPTBot");
-        Verdict[] verdicts = set.decide(Arrays.asList(agent, set.agent("*")), "https://shop.example.com/cart");
-        Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.DISALLOW), Arrays.asList(verdicts), "two agents");
-        Check.refused(IllegalArgumentException.class, () -> sets.get(1).decide(Arrays.asList(agent), "http://a/"), "another set's agent");
+        Verdicts verdicts = set.agents("GPTBot", "*").decide("https://shop.example.com/cart");
+        Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.DISALLOW), verdicts.toList(), "two agents");
         Check.refused(IllegalStateException.class, () -> agent.decideAt("https://shop.example.com/", 0), "a set without times");
         Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.INVALID, Verdict.INVALID, Verdict.UNKNOWN),
                 agent.decideAll(Arrays.asList("https://shop.example.com/cart", "shop.example.com", "https://h/\ud800", "https://h/")), "many");

@@ -1,10 +1,16 @@
 package reptile;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Which names a set accepts, and how it resolves them. */
 final class NamesTest {
@@ -21,7 +27,7 @@ final class NamesTest {
         Check.equal(Arrays.asList("PriceBot"), tokensOfHeader(set, "PriceBot/1.0 (+http://price.example)"), "another robot");
         String digits = "Mozilla/5.0 (compatible; Ab12bot/1.4.8; http://ab.example/)";
         Check.equal(Arrays.asList("Ab"), tokensOfHeader(set, digits), digits);
-        String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "\u00c4Bot"};
+        String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "ChatGPT", "google", "all", "A>Googelbot>*", "A>", ">A", "A>>B", "*>A", ">*", "A>/1", "@search", "\u00c4Bot"};
         for (String name : refused) {
             Check.refused(AgentNameException.class, () -> set.agent(name), name);
         }
@@ -37,6 +43,17 @@ final class NamesTest {
             }
         }
         Check.equal(Arrays.asList("Googelbot"), set.agentExactly("Googelbot").tokens(), "exactly");
+        Optional<String> nearly = Optional.of("which is nearly the crawler \"Googlebot\": write that");
+        Check.equal(nearly, set.agentExactly("Googelbot").mistake(), "a misspelled name");
+        Check.equal(nearly, set.agentExactly("A>Googelbot>*").mistake(), "a misspelled name in a chain");
+        Check.equal(Optional.empty(), set.agentExactly("Googlebot").mistake(), "a known name");
+        String brand = "which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \"ChatGPT-User\"";
+        Check.equal(Optional.of(brand), set.agentExactly("ChatGPT").mistake(), "a brand");
+        Check.equal(Optional.of("which is not a crawler's name: every crawler is \"*\""), set.agentExactly("Robots").mistake(), "all");
+        Check.equal("Googlebot-Image (Googlebot-Image>Googlebot>*)", set.agent("Googlebot-Image").toString(), "an agent's text");
+        Agent chain = set.agent("A>B>*");
+        Check.equal(Arrays.asList("A", "B"), chain.tokens(), "a chain");
+        Check.that(chain.honorsDefaultGroup() && !set.agent("A>B").honorsDefaultGroup(), "a chain's end");
         Check.refused(AgentNameException.class, () -> set.agentOfTokens(Arrays.asList("A", ""), true), "an empty token");
         Agent free = set.agentOfTokens(Collections.emptyList(), false);
         Check.equal(Verdict.ALLOW, free.decide("https://shop.example.com/cart"), "a crawler that obeys no robots.txt");
@@ -52,6 +69,26 @@ final class NamesTest {
         Check.equal(Arrays.asList("FooBot"), yandex.agent("FooBot/2.1").tokens(), "a version that is removed");
         Check.equal(Arrays.asList("MJ12bot"), yandex.agent("MJ12bot").tokens(), "a known crawler whose name is fully read");
         Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name with other characters than letters");
+    }
+
+    /** Compares the table of operators and products with the compiler's. */
+    static void brands(Path source) throws Exception {
+        String text = Files.readString(source).split("#\\[cfg\\(test\\)\\]")[0];
+        Map<String, String> lists = new HashMap<>();
+        Matcher list = Pattern.compile("(?m)^const (\\w+): &\\[&str\\] = &\\[(.*)\\];").matcher(text);
+        while (list.find()) {
+            lists.put(list.group(1), list.group(2));
+        }
+        Map<String, String> expected = new TreeMap<>();
+        Matcher brand = Pattern.compile("(?m)^    \\(\"([^\"]+)\", (?:&\\[(.*)\\]|(\\w+))\\),$").matcher(text);
+        while (brand.find()) {
+            String tokens = brand.group(2) == null ? lists.get(brand.group(3)) : brand.group(2);
+            expected.put(brand.group(1), tokens.replace("\"", ""));
+        }
+        Check.that(expected.size() > 80, "brands in " + source);
+        Map<String, String> found = new TreeMap<>();
+        Mistakes.TOKENS.forEach((name, tokens) -> found.put(name, String.join(", ", tokens)));
+        Check.equal(expected, found, "brands");
     }
 
     /** Compares each header's crawler with the crawler that {@code reptile classify --agent '{COLUMN}'} decides for. */

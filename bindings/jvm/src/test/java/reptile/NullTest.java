@@ -26,13 +26,22 @@ final class NullTest {
         Check.equal(null, agent.decide(NO_BYTES), "decide bytes");
         Check.equal(null, agent.explain(NO_URL), "explain");
         Check.equal(null, agent.explain(NO_BYTES), "explain bytes");
-        Check.equal(Arrays.asList(null, null), Arrays.asList(set.decide(Arrays.asList(agent, agent), NO_URL)), "several crawlers");
-        Check.equal(Arrays.asList(known, known), Arrays.asList(set.decide(Arrays.asList(agent, agent), URL)), "several crawlers");
-        Check.equal(0, set.decide(Collections.emptyList(), NO_URL).length, "no crawler");
+        Agents agents = set.agents("GPTBot", "*");
+        Check.equal(null, agents.decide(NO_URL), "several crawlers");
+        Check.equal(Arrays.asList(known, known), agents.decide(URL).toList(), "several crawlers");
+        Check.equal(null, agents.decideAll(Arrays.asList(URL, null)).get(1), "several crawlers and URLs");
+        Check.equal(null, agents.explain(null), "several explanations");
+        Check.equal(null, agents.usage(null, Uses.usage("search")), "several crawlers' uses");
+        Check.equal(null, set.rowAgents().agents(null).decide(null), "a row without a crawler and a URL");
+        Check.equal("[UNKNOWN]", set.rowAgents().agents(null).decide(URL).toList().toString(), "a row without a crawler");
         Check.equal(Optional.empty(), set.agentOfHeader(null), "a request without a User-Agent");
         Agent byTime = CompiledSet.open(data.resolve("time/years.reptile")).agent("GPTBot");
         Check.equal(null, byTime.decideAt(null, 0), "decide at a time");
         Check.equal(null, byTime.explainAt(NO_URL, 0), "explain at a time");
+        Agents byTimes = CompiledSet.open(data.resolve("time/years.reptile")).agents("GPTBot");
+        Check.equal(null, byTimes.decideAt(null, 0), "several crawlers at a time");
+        Check.equal(null, byTimes.explainAt(null, 0), "several explanations at a time");
+        Check.equal(null, byTimes.usageAt(null, 0, Uses.usage("search")), "several crawlers' uses at a time");
         for (Scope scope : Arrays.asList(Scope.ORIGIN, Scope.SCHEME, Scope.WWW, Scope.domain(host -> host))) {
             Check.equal(null, scope.decide(agent, null), scope + ": decide");
             Check.equal(null, scope.explain(agent, null), scope + ": explain");
@@ -46,7 +55,12 @@ final class NullTest {
         Check.refused(NullPointerException.class, () -> set.agentOfTokens(Arrays.asList("A", null), true), "a null token");
         Check.refused(NullPointerException.class, () -> agent.decideAll(null), "a null list");
         Check.refused(NullPointerException.class, () -> Scope.domain(null), "a null function");
-        Check.refused(NullPointerException.class, () -> set.decide(Arrays.asList(agent, null), URL), "a null crawler");
+        Check.refused(NullPointerException.class, () -> set.agents("GPTBot", null), "a null name");
+        Check.refused(NullPointerException.class, () -> agents.in(null), "a null scope");
+        Check.refused(NullPointerException.class, () -> agents.forPurpose(null), "a null purpose");
+        Check.refused(NullPointerException.class, () -> agents.usage(null, null), "null uses");
+        Check.refused(NullPointerException.class, () -> Purpose.of(Uses.usage("search"), null), "a null meaning");
+        Check.refused(NullPointerException.class, () -> CompiledSet.shared(null), "a null path");
     }
 
     private static void batches(Agent agent, Verdict known) {

@@ -1,0 +1,78 @@
+package reptile.sql;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import reptile.Purpose;
+import reptile.Scope;
+import reptile.Uses;
+import reptile.Verdict;
+
+/** The options of a function, such as {@code scope=www purpose=train-ai unknown_usage=disallow}. */
+final class Options {
+    private static final List<String> NAMES = Arrays.asList("agent", "lines", "purpose", "scope", "unknown_usage", "uses");
+
+    final Scope scope;
+    /** Null if only the fetch counts. */
+    final Purpose purpose;
+    /** Null if there are none. */
+    final Uses uses;
+    /** Whether the agent is a row's cell, a name or a User-Agent header, instead of the user's name for a crawler. */
+    final boolean isByRow;
+
+    Options(String text) {
+        Map<String, String> given = new TreeMap<>();
+        for (String option : text.trim().isEmpty() ? new String[0] : text.trim().split("\\s+")) {
+            String[] pair = option.split("=", 2);
+            if (pair.length < 2 || !NAMES.contains(pair[0])) {
+                throw new IllegalArgumentException("unknown option \"" + option + "\"; expected NAME=VALUE, separated by spaces, with "
+                        + String.join(", ", NAMES));
+            }
+            if (given.put(pair[0], pair[1]) != null) {
+                throw new IllegalArgumentException("the option " + pair[0] + " is given twice");
+            }
+        }
+        scope = scope(given.getOrDefault("scope", "origin"));
+        isByRow = "row".equals(oneOf("agent", given.getOrDefault("agent", "name"), "name", "row"));
+        String lines = oneOf("lines", given.getOrDefault("lines", "usage"), "usage", "signals", "both");
+        uses = given.containsKey("uses") ? uses(lines, given.get("uses").split(",")) : null;
+        purpose = purpose(given.get("purpose"), given.get("unknown_usage"), lines);
+        if (given.containsKey("lines") && uses == null && purpose == null) {
+            throw new IllegalArgumentException("lines: has no effect without uses or purpose");
+        }
+    }
+
+    private static Scope scope(String name) {
+        Optional<Scope> scope = Scope.fromName(name);
+        return scope.orElseThrow(() -> new IllegalArgumentException("scope: expected origin, scheme or www, found \"" + name + "\""
+                + (name.equals("domain") ? ", which needs the Public Suffix List: reptile.Scope.domain in Java takes it" : "")));
+    }
+
+    private static Purpose purpose(String use, String unknown, String lines) {
+        if (use == null && unknown == null) {
+            return null;
+        }
+        if (use == null) {
+            throw new IllegalArgumentException("unknown_usage: has no effect without purpose");
+        }
+        if (unknown == null) {
+            throw new IllegalArgumentException("purpose: needs unknown_usage (allow, disallow or unknown), because the drafts leave"
+                    + " open what an unknown preference means");
+        }
+        String verdict = oneOf("unknown_usage", unknown, "allow", "disallow", "unknown");
+        return Purpose.of(uses(lines, use), Verdict.valueOf(verdict.toUpperCase(java.util.Locale.ROOT)));
+    }
+
+    private static Uses uses(String lines, String... names) {
+        return lines.equals("usage") ? Uses.usage(names) : lines.equals("signals") ? Uses.signals(names) : Uses.both(names);
+    }
+
+    private static String oneOf(String option, String value, String... known) {
+        if (!Arrays.asList(known).contains(value)) {
+            throw new IllegalArgumentException(option + ": expected " + String.join(", ", known) + ", found \"" + value + "\"");
+        }
+        return value;
+    }
+}
