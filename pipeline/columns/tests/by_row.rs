@@ -43,7 +43,9 @@ fn texts(batch: &RecordBatch, name: &str) -> Vec<Option<String>> {
 }
 
 /// A cell, the crawler in it, and the verdict for `/` and its line.
-const CASES: [(Option<&str>, Option<&str>, &str, Option<u32>); 7] = [
+type Case = (Option<&'static str>, Option<&'static str>, &'static str, Option<u32>);
+
+const CASES: [Case; 7] = [
     (Some("GPTBot"), Some("GPTBot"), "disallow", Some(5)),
     (Some("CCBot"), Some("CCBot"), "allow", None),
     (Some("GPTBot/1.2 (+https://openai.com/gptbot)"), Some("GPTBot"), "disallow", Some(5)),
