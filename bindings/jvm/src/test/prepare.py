@@ -200,6 +200,11 @@ def uses(repository, data, reptile):
             host = f"http://{kind}{number}.example"
             lines.append({"url": f"{host}/robots.txt", "time": "1970-01-01T00:10:00Z", "body": case["body"]})
             rows.append("\t".join([kind, case["name"], case["agent"], host + case["path"], case["train"], case["search"]]))
+    tokens = tomllib.loads((repository / "corpora/usage/tokens.toml").read_text(encoding="utf-8"))
+    for number, case in enumerate(tokens["tokens"]):
+        host = f"http://tokens{number}.example"
+        lines.append({"url": f"{host}/robots.txt", "time": "1970-01-01T00:10:00Z", "body": case["body"]})
+        rows.append("\t".join(["tokens", case["name"], case["agent"], host + case["path"], case["train"], case["with_default"]]))
     (folder / "cases.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     dice = random.Random(29)
     letters = lambda alphabet, most: "".join(dice.choices(alphabet, k=dice.randint(0, most)))
@@ -239,7 +244,7 @@ def several(shared, reptile, data, full):
     (folder / "rows.tsv").write_text("url\tuser_agent\n" + "".join(
         f"{url}\t{('Bot', 'Bot/1.0 (x)', 'GPTBot', '-', 'Firefox/143.0', 'Ab12x', '*', 'A>B')[at % 8]}\n" for at, url in enumerate(urls)))
     many = ["Googlebot", "Bot", "@ai-training"]
-    training = [("train-ai", lines, unknown) for lines in ("usage", "signals", "both") for unknown in ("allow", "disallow", "unknown")]
+    training = [("train-ai", lines, unknown) for lines in ("usage", "signals", "all") for unknown in ("allow", "disallow", "unknown")]
     questions = [(uses, data / "usage" / "urls", many, "", "origin", *purpose) for purpose in [("", "", ""), *training]]
     questions += [(uses, folder / "rows.tsv", ["{user_agent}"], "", "origin", *purpose) for purpose in [("", "", ""), *training[-3:]]]
     questions += [(timed, folder / "timed.tsv", ["Bot", "*"], "times", "www", *training[-2])]
@@ -255,7 +260,7 @@ def several(shared, reptile, data, full):
         (folder / "real-rows.tsv").write_bytes(b"url\tuser_agent\n" + b"".join(b"%s\t%s\n" % row for row in zip(lines, cells)))
         real = folder / "real.reptile"
         questions += [(real, folder / "real.urls", ["Googlebot", "@ai-training"], "", name, *purpose)
-                      for name, purpose in (("origin", ("", "", "")), ("www", ("train-ai", "both", "disallow")), ("scheme", ("search", "both", "unknown")))]
+                      for name, purpose in (("origin", ("", "", "")), ("www", ("train-ai", "all", "disallow")), ("scheme", ("search", "all", "unknown")))]
         questions += [(real, folder / "real-rows.tsv", ["{user_agent}"], "", name, "", "", "") for name in ("origin", "www")]
     rows = []
     for number, (path, source, agents, times, name, purpose, lines, unknown) in enumerate(questions):

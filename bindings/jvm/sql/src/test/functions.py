@@ -30,7 +30,7 @@ ERRORS = {
     "robots_explain('x', '{set}', 'GPTBot', 'scope=all')": "scope: expected origin, scheme or www, found",
     "robots_explain('x', '{set}', 'GPTBot', 'purpose=train-ai')": "purpose: needs unknown_usage",
     "robots_explain('x', '{set}', 'GPTBot', 'unknown_usage=allow')": "unknown_usage: has no effect without purpose",
-    "robots_explain('x', '{set}', 'GPTBot', 'lines=both')": "lines: has no effect without uses or purpose",
+    "robots_explain('x', '{set}', 'GPTBot', 'lines=all')": "lines: has no effect without uses or purpose",
     "robots_explain('x', '{set}', 'GPTBot', 'uses=training')": 'no use "training"; expected train-ai, search, ai-use',
     "robots_explain_at('x', '{set}', 'GPTBot', '', 1)": "the set was not compiled by time",
     "robots_explain_at('x', '{set}', 'GPTBot', '', true)": "at: expected a timestamp, or seconds since 1970",

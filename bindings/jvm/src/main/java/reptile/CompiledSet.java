@@ -456,7 +456,11 @@ public final class CompiledSet {
         Preference[] answer = new Preference[uses.count()];
         boolean isDisallowed = verdict(agent, policy, url) == Verdict.DISALLOW;
         Arrays.fill(answer, isDisallowed ? Preference.NOT_APPLICABLE : Preference.UNKNOWN);
-        if (isDisallowed || !policy.hasUsages() || agent.isFree()) {
+        if (isDisallowed || agent.isFree()) {
+            return answer;
+        }
+        combineTokens(policy, url, uses, answer);
+        if (!policy.hasUsages()) {
             return answer;
         }
         byte[] normal = container.normalForm.path(url);
@@ -494,6 +498,19 @@ public final class CompiledSet {
             }
         }
         return answer;
+    }
+
+    /** Combines an answer with groups whose product token stands for a use: a disallow forbids it, and an allow permits it. */
+    private void combineTokens(Policy policy, Url url, Uses uses, Preference[] answer) {
+        for (int use = 0; policy.hasRules() && use < answer.length; use++) {
+            for (String name : uses.tokens(use)) {
+                Agent token = resolver.ofUse(name, uses.hasDefaultGroup());
+                if (token.groups(policy, container.matchesContained).length > 0) {
+                    boolean isAllowed = verdict(token, policy, url) == Verdict.ALLOW;
+                    answer[use] = answer[use].combinedWith(isAllowed ? Preference.ALLOWED : Preference.DISALLOWED);
+                }
+            }
+        }
     }
 
     Automaton automaton(long ruleset) {

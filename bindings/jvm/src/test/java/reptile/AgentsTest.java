@@ -52,7 +52,7 @@ final class AgentsTest {
         }
 
         private static Uses uses(String lines, String use) {
-            return lines.equals("usage") ? Uses.usage(use) : lines.equals("signals") ? Uses.signals(use) : Uses.both(use);
+            return Uses.reading(lines, use);
         }
 
         /** Compares all rows, and returns their number. */

@@ -36,7 +36,7 @@ final class Options {
         }
         scope = scope(given.getOrDefault("scope", "origin"));
         isByRow = "row".equals(oneOf("agent", given.getOrDefault("agent", "name"), "name", "row"));
-        String lines = oneOf("lines", given.getOrDefault("lines", "usage"), "usage", "signals", "both");
+        String lines = given.getOrDefault("lines", "usage,tokens");
         uses = given.containsKey("uses") ? uses(lines, given.get("uses").split(",")) : null;
         purpose = purpose(given.get("purpose"), given.get("unknown_usage"), lines);
         if (given.containsKey("lines") && uses == null && purpose == null) {
@@ -66,7 +66,7 @@ final class Options {
     }
 
     private static Uses uses(String lines, String... names) {
-        return lines.equals("usage") ? Uses.usage(names) : lines.equals("signals") ? Uses.signals(names) : Uses.both(names);
+        return Uses.reading(lines, names);
     }
 
     private static String oneOf(String option, String value, String... known) {
