@@ -66,7 +66,7 @@ struct JoinedTexts {
 /// `argument` is the argument's name in messages.
 pub fn texts(texts: &Bound<'_, PyAny>, argument: &str) -> PyResult<ArrayRef> {
     if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-        let text = format!("{argument}: expected several texts, found one; use `decide` for a single URL");
+        let text = format!("{argument}: expected several texts, found one text; use `decide` for a single URL");
         return Err(PyTypeError::new_err(text));
     }
     let mut joined =

@@ -39,7 +39,7 @@ def test_iterables_of_str_and_bytes(web):
 
 def test_invalid_arguments_raise(web):
     for urls, error, text in [
-        ("https://shop.example/", TypeError, "one text"),
+        ("https://shop.example/", TypeError, "found one"),
         ([7], TypeError, r"urls\[0\]"),
         (["x", b"y"], TypeError, r"urls\[1\] must be str"),
         ([b"y", "x"], TypeError, r"urls\[1\] must be bytes"),

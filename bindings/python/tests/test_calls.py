@@ -33,7 +33,9 @@ def test_a_text_is_a_url_a_path_or_invalid():
             assert agents.decide(text) == [verdict, verdict]
         assert (many["GPTBot:verdict"][row], many["GPTBot:line"][row]) == (verdict, why.line)
         if verdict == "invalid":
-            assert (why.rule, why.line, many["GPTBot:reason"][row], many["refused"][row]) == (None, None, "no URL", None)
+            reason = "URL over 64 KiB" if len(url.encode()) > 64 << 10 else "no URL"
+            assert (why.rule, why.line, why.reason, many["refused"][row]) == (None, None, reason, None)
+            assert many["GPTBot:reason"][row] == reason
 
 
 def test_a_url_a_path_or_a_file_name_is_no_robots_txt():

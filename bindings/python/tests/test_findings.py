@@ -93,7 +93,8 @@ def test_assertions():
     with pytest.raises(TypeError, match="no truth value"):
         bool(first)
     assert len(robots.prove("disallow @ai-training /cart", allow_default=True)) > 1
-    assert robots.prove("") == []
+    with pytest.raises(reptile.AssertionsError, match="no assertion in the whole list"):
+        robots.prove("")
 
 
 def test_mistakes_in_assertions():

@@ -59,7 +59,7 @@ def test_a_function_in_duckdb_is_replaced(path):
     duckdb = pytest.importorskip("duckdb")
     from reptile.duckdb import register
 
-    connection, cell = duckdb.connect(), lambda: connection.sql("select robots('https://shop.example/help')").fetchone()[0]
+    connection, cell = duckdb.connect(), lambda: connection.sql("select robots('https://shop.example/help')").fetchall()[0][0]
     for agents, columns, expected in [
         ("GPTBot", "verdict", {"GPTBot:verdict": "disallow"}),
         ("MyBot", "verdict", {"MyBot:verdict": "allow"}),

@@ -101,7 +101,8 @@ test("a text is a URL, a path or invalid", () => {
         assert.equal(found.verdict, verdict, texts[at].slice(0, 100));
         assert.equal(all.verdict(at, 0), verdict, texts[at].slice(0, 100));
         if (verdict === "invalid") {
-            assert.deepEqual([found.line, found.reason], [0, "no URL"]);
+            const reason = Buffer.byteLength(texts[at]) > reptile.MAX_URL_BYTES ? "URL over 64 KiB" : "no URL";
+            assert.deepEqual([found.line, found.reason], [0, reason]);
             assert.deepEqual(file.matchingRules("GPTBot", texts[at]), []);
             const { why, path, bestAllow, bestDisallow } = file.explain("GPTBot", texts[at]);
             assert.deepEqual([why, path, bestAllow, bestDisallow], ["no-url", "", null, null]);

@@ -13,7 +13,7 @@
 '/cart'
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\ndisallow: /cart/help")
 >>> [(finding.line, finding.code) for finding in robots.lint()]
-[(3, 'superfluous-rule')]
+[(3, 'shadowed-rule')]
 >>> robots.fix()
 b'user-agent: *\\ndisallow: /cart\\n'
 >>> robots.prove("disallow * /cart/*", allow_default=True)[0].holds

@@ -75,16 +75,24 @@ def register(
     # Its stubs know no texts for its enumerations.
     create: Any = connection.create_function
     create(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
-    _registered.setdefault(connection, set()).add(name)
+    _names(connection).add(name)
 
 
 _registered: "weakref.WeakKeyDictionary[DuckDBPyConnection, set[str]]" = weakref.WeakKeyDictionary()
 """The names of the functions that were registered on each connection."""
 
+_of_default: set[str] = set()
+"""The names on DuckDB's default connection, whose Python object is short-lived."""
+
+
+def _names(connection: "DuckDBPyConnection") -> set[str]:
+    is_default = connection is duckdb.default_connection()
+    return _of_default if is_default else _registered.setdefault(connection, set())
+
 
 def _forget(connection: "DuckDBPyConnection", name: str) -> None:
     """Removes a function that ``register`` created. DuckDB does not replace functions."""
-    names = _registered.get(connection, set())
+    names = _names(connection)
     if name in names:
         names.discard(name)
         # The caller may have removed it.
