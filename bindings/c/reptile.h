@@ -295,7 +295,8 @@ typedef struct {
     // The deciding rule's line number in the robots.txt, starting at 1. It is 0 if no rule decided or the set has no
     // line numbers.
     uint32_t line;
-    // The deciding rule's path in normal form, NUL-terminated. Empty if no rule decided.
+    // The deciding rule as in a robots.txt, with its path in normal form: `Disallow: /cart`. NUL-terminated. Empty if no
+    // rule decided.
     const char *rule;
     // Length of the rule in bytes. The rule is usually ASCII but may contain any bytes.
     size_t rule_len;
@@ -308,6 +309,10 @@ typedef struct {
     const char *origin;
     // Length of the origin in bytes.
     size_t origin_len;
+    // The end of `rule` that is the deciding rule's path, `/cart`. Empty if no rule decided.
+    const char *path;
+    // Length of the path in bytes.
+    size_t path_len;
 } reptile_explanation;
 
 // A summary of a crawler's access to an origin. Allocated by the library; later versions may append fields. The fields
@@ -584,6 +589,26 @@ reptile_code reptile_agents_of_header(const reptile_set *set,
                                       reptile_agents **agents,
                                       char **message);
 
+// Creates agents for the crawlers that rows name, for `reptile_decide_arrow` and `reptile_decide_arrow_stream`. Other
+// functions do not accept them. `agent_column` is the column with each row's crawler: a product token, or a complete
+// `User-Agent` header. With `headers`, every cell is a header, even a single word, as in a log. A row without a crawler
+// is `unknown`, or `invalid` if its URL is.
+//
+// The result's columns have no crawler in front: `verdict`, `line` and so on, and `agent`, the crawler that was found.
+// `mask` and `refused` are errors. Unless `exact` is set or the cells are headers, so is a name that no robots.txt
+// contains and that differs by one letter from a known crawler. The set must not be one of `reptile_set_parse`. The
+// caller frees the agents with `reptile_agents_free`. Thread-safe.
+//
+// # Safety
+// `set` must be null or a set that is not freed during the call. `agent_column` must be null or NUL-terminated.
+// `agents` and `message` must be null or writable.
+reptile_code reptile_agents_of_rows(const reptile_set *set,
+                                    const char *agent_column,
+                                    bool headers,
+                                    bool exact,
+                                    reptile_agents **agents,
+                                    char **message);
+
 // Creates agents for the same crawlers that decide a URL by other origins if the robots.txt of its own origin is
 // unknown. This applies to all functions that decide or explain, including those for Arrow. `scope` is `origin` (no
 // other origin), `scheme` (also http instead of https, or the reverse), `www` (also with or without `www.`) or
@@ -603,7 +628,8 @@ reptile_code reptile_agents_in_scope(const reptile_agents *agents,
                                      reptile_agents **in_scope,
                                      char **message);
 
-// Returns the number of crawlers, or 0 if the handle is invalid. A crawler group counts as several. Thread-safe.
+// Returns the number of crawlers, or 0 if the handle is invalid or rows name the crawlers. A crawler group counts as
+// several. Thread-safe.
 //
 // # Safety
 // `agents` must be null or agents that are not freed during the call.
@@ -820,6 +846,21 @@ reptile_code reptile_uses_new(const char *const *names,
                               reptile_uses **uses,
                               char **message);
 
+// Prepares questions like `reptile_uses_new`, and about a purpose, for the Arrow functions: a single verdict for the
+// fetch and the use `purpose`. `unknown_usage` is the verdict for an unknown preference: `allow`, `disallow` or
+// `unknown`. It is required, because the drafts leave the meaning open. `names_len` may be 0. Thread-safe.
+//
+// # Safety
+// As for `reptile_uses_new`. `purpose` and `unknown_usage` must be null or NUL-terminated.
+reptile_code reptile_uses_with_purpose(const char *const *names,
+                                       size_t names_len,
+                                       uint32_t lines,
+                                       const char *vocabulary,
+                                       const char *purpose,
+                                       const char *unknown_usage,
+                                       reptile_uses **uses,
+                                       char **message);
+
 // Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
 // `preferences_len` must be the number of uses. Each byte is one of `REPTILE_PREFERENCE_...`. Thread-safe.
 //
@@ -870,7 +911,11 @@ reptile_code reptile_uses_free(reptile_uses **uses);
 // and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
 //
 // `uses`, which may be null, adds a column `NAME:USE` for each use after each crawler's other columns: `allowed`,
-// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these.
+// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these. Uses with a purpose also
+// add `NAME:purpose`, a single verdict for the fetch and this use, which `mask` and `refused` then follow.
+//
+// With agents of `reptile_agents_of_rows`, each row is decided for the crawler that it names, and columns have no
+// `NAME:` in front.
 //
 // With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 // timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
