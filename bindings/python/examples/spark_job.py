@@ -23,7 +23,9 @@ def main() -> None:
     deciding.add_argument("set", help="a path on every machine, or the name of a file in --files")
     deciding.add_argument("urls")
     deciding.add_argument("out")
-    deciding.add_argument("--agent", action="append", required=True)
+    deciding.add_argument("--agent", action="append")
+    deciding.add_argument("--agent-column", help="a column with each row's crawler, instead of --agent")
+    deciding.add_argument("--times", help="a column with each row's time, for a set by time")
     deciding.add_argument("--columns", default="verdict")
     deciding.add_argument("--url-column", default="url")
     options = parser.parse_args()
@@ -38,7 +40,15 @@ def main() -> None:
         print(f"{len(web):,} origins; {len(left_out):,} captures left out", *left_out[:10], sep="\n  ")
     else:
         urls = session.read.parquet(options.urls)
-        decided = spark.verdicts(urls, options.set, options.agent, url_column=options.url_column, columns=options.columns)
+        decided = spark.verdicts(
+            urls,
+            options.set,
+            options.agent,
+            url_column=options.url_column,
+            agent_column=options.agent_column,
+            times=options.times,
+            columns=options.columns,
+        )
         decided.write.parquet(options.out)
     session.stop()
 

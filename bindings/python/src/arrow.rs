@@ -20,7 +20,7 @@ use reptile_columns::{ByRow, Column, UsageOptions};
 
 use crate::ask::scope_of;
 use crate::convert::{self, Reduced, unpickles};
-use crate::joined::{Arrays, Beside, JoinedRows};
+use crate::joined::{Arrays, JoinedColumn, JoinedRows};
 use crate::pickled::{self, Batch};
 use crate::texts;
 
@@ -100,40 +100,46 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
-    let mut beside = Vec::new();
+    let has_column = matches!(&crawlers, Crawlers::OfRows(_, names) if names.is_instance_of::<PyString>());
+    let mut joined = Vec::new();
     let decider = match crawlers {
         Crawlers::Named(agents) => ArrayDecider::with_usage(agents, &columns, usage.as_ref()),
         Crawlers::OfRows(by_row, names) => {
-            let column = beside_or_column(names, AGENTS, &mut beside, |names| reader(names, AGENTS, &[]))?;
+            let column = column_name(names, AGENTS, &mut joined, |names| reader(names, AGENTS, &[]))?;
             ArrayDecider::by_row(by_row, column, &columns, usage.as_ref())
         }
     };
     let mut decider = decider.map_err(failed)?.parallel(options.parallel).in_scope(scope_of(options.scope)?);
     let mut times_column = None;
     if let Some(times) = options.times {
-        let column = beside_or_column(times, TIMES, &mut beside, times_reader)?;
+        let column = column_name(times, TIMES, &mut joined, times_reader)?;
         decider = decider.times(column.clone());
         times_column = Some(column);
     }
     // Polars passes columns without any value as texts, except for times.
     let mut urls = reader(urls, "urls", times_column.as_slice())?;
-    if !beside.is_empty() {
-        urls = Box::new(JoinedRows::new(urls, beside)?);
+    if has_column && !matches!(urls.field().data_type(), DataType::Struct(_)) {
+        let text = "agents: expected a name for each URL, or the name of a column next to the URLs; `decide_many` decides \
+                    all URLs for the same crawlers";
+        return Err(PyTypeError::new_err(text));
+    }
+    if !joined.is_empty() {
+        urls = Box::new(JoinedRows::new(urls, joined)?);
     }
     VerdictStream::new(urls, options.url_column, decider).map_err(failed)
 }
 
-/// Returns the name of the column with a row's values. Values that are not in the same table are added to `beside`.
-fn beside_or_column(
+/// Returns the name of the column with a row's values. Values that are not in the same table are added to `joined`.
+fn column_name(
     values: &Bound<'_, PyAny>,
     name: &'static str,
-    beside: &mut Vec<Beside>,
+    joined: &mut Vec<JoinedColumn>,
     read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Arrays>,
 ) -> PyResult<String> {
     if let Ok(column) = values.cast::<PyString>() {
         return Ok(column.to_str()?.to_owned());
     }
-    beside.push(Beside { name, arrays: read(values)? });
+    joined.push(JoinedColumn { name, arrays: read(values)? });
     Ok(name.to_owned())
 }
 
@@ -257,6 +263,10 @@ pub fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
     match error {
         ArrowError::InvalidArgumentError(text) => PyTypeError::new_err(text),
         ArrowError::ComputeError(text) => convert::raised(py, convert::ExceptionKind::Other, text),
+        ArrowError::ExternalError(source) => match source.downcast::<reptile_columns::Error>() {
+            Ok(error) => convert::arrow_error(py, &error),
+            Err(source) => convert::raised(py, convert::ExceptionKind::Other, source.to_string()),
+        },
         error => convert::raised(py, convert::ExceptionKind::Other, error.to_string()),
     }
 }

@@ -13,9 +13,9 @@ use reptile_columns::arrow::in_pool;
 use crate::arrow;
 use crate::captures::{self, CaptureColumns, CaptureRows, RejectedCapture};
 use crate::convert;
+use crate::joined::Arrays;
 use crate::robots::dialect_of;
 use crate::set::{PySet, mapped, open_set};
-use crate::joined::Arrays;
 
 /// Number of captures taken from Python at a time.
 const BATCH: usize = 4096;

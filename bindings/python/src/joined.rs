@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 pub type Arrays = Box<dyn ArrayReader + Send>;
 
 /// A column next to the URLs.
-pub struct Beside {
+pub struct JoinedColumn {
     /// The column's name, which is also the argument's.
     pub name: &'static str,
     /// Its values.
@@ -21,7 +21,7 @@ pub struct Beside {
 /// Rows of a URL and other values. Every column must have as many values as there are URLs, in arrays of any lengths.
 pub struct JoinedRows {
     urls: ArrayRest,
-    beside: Vec<(&'static str, ArrayRest)>,
+    joined: Vec<(&'static str, ArrayRest)>,
     field: FieldRef,
 }
 
@@ -34,11 +34,11 @@ struct ArrayRest {
 
 impl JoinedRows {
     /// Combines URLs and other columns.
-    pub fn new(urls: Arrays, beside: Vec<Beside>) -> PyResult<JoinedRows> {
+    pub fn new(urls: Arrays, joined: Vec<JoinedColumn>) -> PyResult<JoinedRows> {
         let url = urls.field().data_type().clone();
         let is_table = matches!(url, DataType::Struct(_));
         let mut fields = vec![Field::new("url", url, true)];
-        for Beside { name, arrays } in &beside {
+        for JoinedColumn { name, arrays } in &joined {
             if is_table {
                 let text = format!("if the URLs are in a table, `{name}` must be the name of a column");
                 return Err(PyTypeError::new_err(text));
@@ -50,14 +50,14 @@ impl JoinedRows {
             fields.push(Field::new(*name, arrays.field().data_type().clone(), true));
         }
         let field = Arc::new(Field::new("rows", DataType::Struct(Fields::from(fields)), false));
-        let beside = beside.into_iter().map(|Beside { name, arrays }| (name, ArrayRest::new(arrays))).collect();
-        Ok(JoinedRows { urls: ArrayRest::new(urls), beside, field })
+        let joined = joined.into_iter().map(|JoinedColumn { name, arrays }| (name, ArrayRest::new(arrays))).collect();
+        Ok(JoinedRows { urls: ArrayRest::new(urls), joined, field })
     }
 
     fn advance(&mut self) -> Result<Option<ArrayRef>, ArrowError> {
         let urls = self.urls.next()?;
         let mut columns = Vec::from_iter(urls.clone());
-        for (name, rest) in &mut self.beside {
+        for (name, rest) in &mut self.joined {
             let next = rest.next()?;
             if next.is_some() != urls.is_some() {
                 let more = if urls.is_some() { format!("URLs than {name}") } else { format!("{name} than URLs") };
@@ -71,7 +71,7 @@ impl JoinedRows {
         let DataType::Struct(fields) = self.field.data_type() else {
             return Err(ArrowError::InvalidArgumentError("rows without columns".to_owned()));
         };
-        let rests = std::iter::once(&mut self.urls).chain(self.beside.iter_mut().map(|(_, rest)| rest));
+        let rests = std::iter::once(&mut self.urls).chain(self.joined.iter_mut().map(|(_, rest)| rest));
         let columns = rests.zip(&columns).map(|(rest, column)| rest.take(column, rows)).collect();
         Ok(Some(Arc::new(StructArray::try_new(fields.clone(), columns, None)?)))
     }

@@ -1,6 +1,7 @@
 """Runs the filter in real datatrove pipelines, and compares the results with the set's verdicts."""
 
 import collections
+import datetime
 import gzip
 import json
 import pickle
@@ -9,7 +10,7 @@ import pytest
 
 import reptile
 
-from conftest import URLS
+from conftest import SHOP, URLS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -129,6 +130,90 @@ def test_warc_archives_are_filtered(web, path, tmp_path):
     assert statistics["total"] == 8
 
 
+PURPOSE = {"purpose": "train-ai", "unknown_usage": "unknown", "lines": "both"}
+
+
+@pytest.mark.parametrize("any_of", [False, True])
+@pytest.mark.parametrize("options", [PURPOSE, {"scope": "scheme"}, {**PURPOSE, "scope": "www"}], ids=str)
+def test_times_scopes_and_purposes(tmp_path, any_of, options):
+    captures = [
+        {"url": "https://shop.example/robots.txt", "body": SHOP, "time": 1_700_000_000},
+        {"url": "https://shop.example/robots.txt", "body": "", "time": 1_800_000_000},
+    ]
+    reptile.compile(captures, tmp_path / "set", by_time=True)
+    times = ["2023-11-14T22:13:20Z", "2023-11-14T22:13:19Z", 1_800_000_000, None, "yesterday"]
+    urls = ["https://shop.example/cart", "http://shop.example/cart/help", "http://www.shop.example/", "nonsense"]
+    rows = [(url, time) for url in urls for time in times]
+    keep = pickle.loads(pickle.dumps(RobotsFilter(tmp_path / "set", AGENTS, any_of=any_of, time_key="date", **options)))
+    documents = [Document("text", str(n), metadata={"url": url, "date": time}) for n, (url, time) in enumerate(rows)]
+    kept = [each is True for each in keep.filter_batch(documents)]
+    seconds = {"2023-11-14T22:13:20Z": 1_700_000_000, "2023-11-14T22:13:19Z": 1_699_999_999, "yesterday": None}
+    columns = [] if "purpose" in options else "verdict"
+    moments = [seconds.get(time, time) for _, time in rows]
+    found = reptile.open(tmp_path / "set").decide_many(AGENTS, [url for url, _ in rows], columns, times=moments, **options)
+    of_each = list(zip(*map(found.column, found.column_names)))
+    assert [doc.metadata["robots_refused"] for doc in documents] == [
+        [name for name, verdict in zip(AGENTS, verdicts) if verdict == "disallow"] for verdicts in of_each
+    ]
+    assert kept == [("allow" in verdicts if any_of else set(verdicts) == {"allow"}) for verdicts in of_each]
+    words = {doc.metadata["robots"] for doc in documents}
+    assert {"unknown", "invalid"} < words and words <= {"allow", "disallow", "unknown", "invalid"}
+    for doc, verdicts, is_kept in zip(documents, of_each, kept):
+        assert doc.metadata["robots"] in verdicts and (doc.metadata["robots"] == "allow") == is_kept
+
+
+def test_one_verdict_for_all_crawlers():
+    from reptile.datatrove import _together
+
+    cases = [
+        # verdicts, for all crawlers, for any crawler
+        ("allow allow", "allow", "allow"),
+        ("allow disallow", "disallow", "allow"),
+        ("disallow disallow", "disallow", "disallow"),
+        ("unknown allow", "unknown", "allow"),
+        ("unknown disallow", "disallow", "unknown"),
+        ("invalid disallow", "disallow", "invalid"),
+        ("unknown unknown", "unknown", "unknown"),
+    ]
+    for verdicts, of_all, of_any in cases:
+        assert (_together(verdicts.split(), False), _together(verdicts.split(), True)) == (of_all, of_any), verdicts
+    assert len(cases) == 7
+
+
+def test_times():
+    from reptile._times import seconds_or_none
+
+    utc = datetime.timezone.utc
+    cases = [
+        ("2023-11-14T22:13:20Z", 1_700_000_000),
+        (" 2023-11-14T22:13:20+00:00 ", 1_700_000_000),
+        ("2023-11-14T23:13:20+01:00", 1_700_000_000),
+        ("2023-11-14 22:13:20", 1_700_000_000),
+        ("2023-11-14T22:13:20.999Z", 1_700_000_000),
+        ("2023-11-14", 1_699_920_000),
+        (datetime.datetime(2023, 11, 14, 22, 13, 20, tzinfo=utc), 1_700_000_000),
+        (datetime.datetime(2023, 11, 14, 22, 13, 20), 1_700_000_000),
+        (datetime.date(2023, 11, 14), 1_699_920_000),
+        (1_700_000_000, 1_700_000_000),
+        (-62_135_596_801, None),
+        (-62_135_596_800, -62_135_596_800),
+        (253_402_300_799, 253_402_300_799),
+        (253_402_300_800, None),
+        # Any of these might mean several times.
+        ("20231114221320", None),
+        ("2023-11-14122:13", None),
+        ("14/11/2023", None),
+        ("1700000000", None),
+        ("", None),
+        (True, None),
+        (1.5, None),
+        (None, None),
+    ]
+    for time, expected in cases:
+        assert seconds_or_none(time) == expected, time
+    assert len(cases) == 22
+
+
 def test_single_documents(path):
     made = pickle.loads(pickle.dumps(RobotsFilter(path, "GPTBot")))
     for metadata, kept, verdict, refused in [
@@ -152,6 +237,11 @@ def test_invalid_arguments_raise(path, tmp_path):
         (dict(invalid=True), ValueError, "invalid: expected"),
         (dict(batch_size=0), ValueError, "batch_size: expected 1 or more, found 0"),
         (dict(agents=[]), ValueError, "no crawler"),
+        (dict(scope="host"), ValueError, "unknown scope"),
+        (dict(purpose="train-ai"), ValueError, "needs unknown_usage"),
+        (dict(purpose="train-lunch", unknown_usage="allow"), ValueError, "train-lunch"),
+        (dict(unknown_usage="allow"), ValueError, "without purpose"),
+        (dict(lines="both"), ValueError, "without uses or purpose"),
     ]:
         with pytest.raises(error, match=text):
             RobotsFilter(**{"set_path": path, "agents": "GPTBot", **arguments})
@@ -160,3 +250,5 @@ def test_invalid_arguments_raise(path, tmp_path):
         RobotsFilter(tmp_path / "nowhere", "GPTBot").filter(document)
     with pytest.raises(reptile.CrawlerError):
         RobotsFilter(path, "Googelbot").filter(document)
+    with pytest.raises(reptile.Error, match="not by time"):
+        RobotsFilter(path, "GPTBot", time_key="date").filter(document)

@@ -68,7 +68,7 @@ def test_readme(tmp_path):
     parquet.write_table(pyarrow.table({"url": ROWS}), tmp_path / "urls.parquet")
     page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     (tmp_path / "readme.py").write_text("\n".join(blocks), encoding="utf-8")
     made = subprocess.run([sys.executable, "readme.py"], capture_output=True, text=True, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -84,6 +84,24 @@ def test_query_examples(engine, web, path, tmp_path):
     printed = [line.split("\t") for line in run(tmp_path, f"query_{engine}.py", path, tmp_path / "urls.parquet").splitlines()]
     counted = collections.Counter(verdicts(web, path, tmp_path))
     assert {tuple(row[:2]): int(row[2]) for row in printed} == counted and len(printed) == len(counted) == 5
+
+
+def test_log_example(web, path, tmp_path):
+    pytest.importorskip("duckdb")
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    headers = ["Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "Mozilla/5.0 (X11) Firefox/143.0", None]
+    rows = [(url, headers[number % 3]) for number, url in enumerate(ROWS)]
+    table = pyarrow.table({"url": [url for url, _ in rows], "user_agent": [header for _, header in rows]})
+    parquet.write_table(table, tmp_path / "requests.parquet")
+    printed = [line.split("\t") for line in run(tmp_path, "query_log.py", path, tmp_path / "requests.parquet").splitlines()]
+    counted = collections.Counter()
+    for url, header in rows:
+        agent = web.agent_of_header(header or "")
+        verdict = str(web.decide(agent.name if agent else "*", url))
+        counted[str(agent and agent.name), verdict if agent or verdict == "invalid" else "unknown"] += 1
+    assert {(name, verdict): int(count) for name, verdict, count in printed} == counted and len(counted) == 6
 
 
 def test_datatrove_example(web, path, tmp_path):

@@ -28,6 +28,7 @@ if verdict == reptile.Verdict.ALLOW:
 origins: Iterator[str] = iter(web)
 line: int | None = agent.explain(b"https://example.com/").line
 rows: list[object] = web.decide_many(["GPTBot"], ["https://example.com/", None], "verdict,line")["GPTBot:line"]
+each: reptile.Verdicts = web.decide_each(["https://example.com/"], ["GPTBot", None], "agent", times=[now], headers=True)
 is_known: bool = "https://example.com/" in web
 found: reptile.Comparison = agent.compare(agent)
 state: str = found.first_only.state

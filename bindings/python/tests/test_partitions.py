@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import reptile
-from reptile import _opened
+from reptile import _opened, _times
 
 from conftest import CAPTURES, URLS
 
@@ -146,8 +146,8 @@ def test_invalid_captures_raise_or_are_left_out(tmp_path):
         {"url": None, "body": ""},
         {"url": "https://a.example/robots.txt", "status": 99},
         {"url": "https://b.example/robots.txt", "status": 1000},
-        {"url": "https://c.example/robots.txt", "body": "", "time": _partitions._FIRST - 1},
-        {"url": "https://d.example/robots.txt", "body": "", "time": _partitions._LAST},
+        {"url": "https://c.example/robots.txt", "body": "", "time": _times._FIRST - 1},
+        {"url": "https://d.example/robots.txt", "body": "", "time": _times._LAST},
         {"url": "https://e.example/robots.txt", "body": "", "redirects": -1},
         {"url": "https://f.example/robots.txt", "body": "#" * ((16 << 20) + 1)},
         {"url": "https://g.example/robots.txt", "body": None},
@@ -168,8 +168,8 @@ def test_invalid_captures_raise_or_are_left_out(tmp_path):
         assert [len(batch) for batch in batches] == [min(count, _partitions.ROWS)] + [1] * (count > _partitions.ROWS)
     # Values at the limits.
     edges = [
-        {"url": "https://a.example/robots.txt", "status": 100, "body": "", "time": _partitions._FIRST},
-        {"url": "https://b.example/robots.txt", "status": 999, "body": "", "time": _partitions._LAST - 1},
+        {"url": "https://a.example/robots.txt", "status": 100, "body": "", "time": _times._FIRST},
+        {"url": "https://b.example/robots.txt", "status": 999, "body": "", "time": _times._LAST - 1},
         {"url": "https://c.example/robots.txt", "body": "#" * (16 << 20), "redirects": 0},
     ]
     assert len(reptile.open(part_of(edges, tmp_path / "edges"))) == 3
@@ -182,9 +182,9 @@ def test_times_are_converted_to_seconds():
         moment.replace(tzinfo=UTC),
         moment.replace(tzinfo=UTC).astimezone(datetime.timezone(datetime.timedelta(hours=5))),
     ):
-        assert _partitions._seconds(time) == 1_773_500_966
-    assert _partitions._seconds(datetime.date(1970, 1, 2)) == 86_400
-    assert _partitions._seconds(datetime.datetime(1969, 12, 31, 23, 59, 59, 500_000)) == -1
+        assert _times.seconds(time) == 1_773_500_966
+    assert _times.seconds(datetime.date(1970, 1, 2)) == 86_400
+    assert _times.seconds(datetime.datetime(1969, 12, 31, 23, 59, 59, 500_000)) == -1
 
 
 def test_parts_are_split_into_pieces(tmp_path):

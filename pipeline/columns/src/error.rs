@@ -101,15 +101,16 @@ impl From<ArrowError> for Error {
     }
 }
 
-/// Converts the error for an Arrow stream. Escapes NUL, which the C stream interface cannot represent.
+/// Converts the error for an Arrow stream. Escapes NUL, which the C stream interface cannot represent. The error about a
+/// crawler in a row stays the source of the Arrow error, so that a binding can tell it from a damaged set.
 #[cfg(feature = "arrow")]
 impl From<Error> for ArrowError {
     fn from(error: Error) -> ArrowError {
         let message = error.message.replace('\0', "%00");
-        if error.kind == ErrorKind::Array {
-            ArrowError::InvalidArgumentError(message)
-        } else {
-            ArrowError::ComputeError(message)
+        match error.kind {
+            ErrorKind::Array => ArrowError::InvalidArgumentError(message),
+            ErrorKind::Crawler => ArrowError::ExternalError(Box::new(Error { message, ..error })),
+            _ => ArrowError::ComputeError(message),
         }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod arrays;
+mod by_row;
 mod columns;
 mod streams;
 mod summary;

@@ -301,14 +301,14 @@ def _agent(resolver: Set | Robots, name: str, is_verbatim: bool, /) -> Agent: ..
 def _agents(resolver: Set | Robots, names: Sequence[str], /) -> Agents: ...
 def _explanation(
     verdict: Verdict,
+    rule: str | None,
+    line: int | None,
     group: str,
     reason: str,
     allow: str | None,
     disallow: str | None,
-    decided_by_allow: bool | None,
-    line: int | None,
-    text: str,
     origin: str | None,
+    text: str,
     /,
 ) -> Explanation: ...
 def _verdicts(columns: list[Any], metadata: dict[str, str], batches: list[Any], /) -> Verdicts: ...

@@ -9,7 +9,7 @@ from ._native import open as open_set
 MAX_OPEN = 8
 """Maximum number of cached sets, each with the crawlers of a query."""
 
-_kept: dict[tuple, Agents | Set] = {}
+_kept: dict[tuple[object, ...], Agents | Set] = {}
 _lock = threading.Lock()
 
 

@@ -18,7 +18,7 @@ SMALL = 50_000
 
 
 def source_of(web: Set | str | os.PathLike[str], agents: str | Sequence[str] | None, exact: bool) -> Agents | Set:
-    """Returns crawlers resolved by a set or a set file, which is mapped, or the set itself if rows name the crawlers."""
+    """Returns crawlers resolved by a set or a set file, which is mapped, or the set if rows name their crawlers."""
     web = web if isinstance(web, Set) else open_set(web, map=True)
     return web if agents is None else web.agents(agents, exact=exact)
 
@@ -44,15 +44,15 @@ class Question:
         self._source = source
         self._columns = columns if columns is not None else "verdict,refused" if is_named else "verdict,agent"
         self._options: dict[str, Any] = {**options} if is_named else {**options, "headers": headers, "exact": exact}
-        self.beside = (() if is_named else ("agents",)) + (() if times is None else ("times",))
+        self.row_values = (() if is_named else ("agents",)) + (() if times is None else ("times",))
         """The values that a row has after its URL, in this order."""
         empty = {"agents": pyarrow.array([], pyarrow.string()), "times": pyarrow.array([], times or pyarrow.int64())}
-        self.schema = pyarrow.schema(self.decide([], *(empty[name] for name in self.beside)))
+        self.schema = pyarrow.schema(self.decide([], *(empty[name] for name in self.row_values)))
         """The result's columns."""
 
-    def decide(self, urls: Any, *beside: Any, parallel: bool = False) -> Verdicts:
-        """Decides an array of URLs, with an array for each name in ``self.beside``."""
-        named: dict[str, Any] = {**dict(zip(self.beside, beside, strict=True)), **self._options}
+    def decide(self, urls: Any, *values: Any, parallel: bool = False) -> Verdicts:
+        """Decides an array of URLs, with an array for each name in ``self.row_values``."""
+        named: dict[str, Any] = {**dict(zip(self.row_values, values, strict=True)), **self._options}
         decide = self._source.decide_many if isinstance(self._source, Agents) else self._source.decide_each
         return decide(urls, columns=self._columns, parallel=parallel, **named)
 
@@ -78,8 +78,8 @@ class Structs:
             [(field.name, type_of(field.type) if type_of else field.type) for field in question.schema]
         )
 
-    def __call__(self, urls: Any, *beside: Any) -> pyarrow.StructArray:
+    def __call__(self, urls: Any, *values: Any) -> pyarrow.StructArray:
         is_parallel = self._is_whole and len(urls) > SMALL
-        decided = pyarrow.table(self._question.decide(urls, *beside, parallel=is_parallel))
+        decided = pyarrow.table(self._question.decide(urls, *values, parallel=is_parallel))
         arrays = [decided.column(field.name).cast(field.type).combine_chunks() for field in self.type]
         return pyarrow.StructArray.from_arrays(arrays, fields=list(self.type))

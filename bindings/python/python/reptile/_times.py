@@ -27,12 +27,13 @@ def seconds(time: int | datetime.date) -> int:
 
 
 def seconds_or_none(time: Any) -> int | None:
-    """Converts a time, which may be an ISO 8601 text such as "2026-03-14T15:09:26Z". Returns None for anything else."""
+    """Converts a time, or an ISO 8601 text such as "2026-03-14T15:09:26Z". Returns None for another value."""
     try:
         if isinstance(time, str):
             text = time.strip()
             # Python 3.10 does not know the letter Z.
-            return seconds(datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))) if _ISO.fullmatch(text) else None
+            is_iso = _ISO.fullmatch(text) is not None
+            return seconds(datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))) if is_iso else None
         is_time = isinstance(time, (int, datetime.date)) and not isinstance(time, bool)
         return seconds(time) if is_time else None
     except (ValueError, OverflowError):

@@ -56,5 +56,5 @@ def register(
     kind = types["times"] if times else None
     question = Question(source_of(web, agents, exact), columns, options, times=kind, headers=headers, exact=exact)
     structs = Structs(question)
-    inputs = [pyarrow.string_view(), *(types[beside] for beside in question.beside)]
+    inputs = [pyarrow.string_view(), *(types[each] for each in question.row_values)]
     context.register_udf(udf(structs, inputs, structs.type, "stable", name))

@@ -6,7 +6,7 @@
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from datatrove.data import Document
@@ -36,8 +36,8 @@ class RobotsFilter(BaseFilter):
 
     The URL is in ``metadata[url_key]``. Each document, kept or not, gets two metadata fields: ``robots`` is "allow",
     "disallow", "unknown" or "invalid", and ``robots_refused`` lists the crawlers that may not fetch it. ``key``
-    replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each crawler,
-    including documents that are kept.
+    replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each
+    crawler, including documents that are kept.
 
     ``scope`` selects the other origins that may decide a URL whose own robots.txt is unknown, as in ``Set.decide``.
     ``purpose``, such as "train-ai", also requires that websites allow this use of their pages, with ``unknown_usage``,
@@ -105,8 +105,10 @@ class RobotsFilter(BaseFilter):
             "lines": lines,
             "vocabulary": vocabulary,
         }
+        # With a purpose, its verdict replaces the fetch's.
+        self.columns: Sequence[str] = ["verdict"] if purpose is None else []
         # Report invalid options now rather than in a worker.
-        Robots("").agents("*").decide_many([], [] if purpose else "verdict", **self.options)
+        Robots("").agents("*").decide_many([], self.columns, **self.options)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Tags a document. Returns whether it is kept, or why not."""
@@ -116,14 +118,17 @@ class RobotsFilter(BaseFilter):
         """Tags documents. Returns for each whether it is kept, or why not."""
         agents = _opened.agents(self.set_path, self.agents, self.exact)
         urls = [_bytes(doc.metadata.get(self.url_key)) for doc in batch]
-        times = None if self.time_key is None else [_times.seconds_or_none(doc.metadata.get(self.time_key)) for doc in batch]
-        columns = [] if self.options["purpose"] else "verdict"
+        times = None
+        if self.time_key is not None:
+            times = [_times.seconds_or_none(doc.metadata.get(self.time_key)) for doc in batch]
         # There is already one worker process per processor.
-        found = agents.decide_many(urls, columns, times=times, parallel=False, **self.options)
-        of_each = [["invalid" if each is None else str(each) for each in found.column(name)] for name in found.column_names]
-        return [self._tagged(doc, agents.names, list(verdicts)) for doc, verdicts in zip(batch, zip(*of_each))]
+        found = agents.decide_many(urls, self.columns, times=times, parallel=False, **self.options)
+        of_each = zip(*map(found.column, found.column_names))
+        return [self._tagged(doc, agents.names, verdicts) for doc, verdicts in zip(batch, of_each)]
 
-    def _tagged(self, doc: Document, names: list[str], verdicts: list[str]) -> bool | tuple[bool, str]:
+    def _tagged(self, doc: Document, names: list[str], of_each: Iterable[str | None]) -> bool | tuple[bool, str]:
+        # A document without a URL has no verdict.
+        verdicts = ["invalid" if each is None else str(each) for each in of_each]
         verdict = _together(verdicts, self.any_of)
         refused = [name for name, each in zip(names, verdicts) if each == "disallow"]
         doc.metadata[self.key] = verdict

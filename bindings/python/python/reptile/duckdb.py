@@ -8,8 +8,8 @@
 """
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
@@ -52,13 +52,22 @@ def register(
     time)``. ``times`` is the argument's type: ``TIMESTAMPTZ``, ``TIMESTAMP`` (UTC), ``DATE``, or ``BIGINT`` for seconds
     since 1970. DuckDB itself converts a ``TIMESTAMP`` for a ``TIMESTAMPTZ`` argument, by the session's time zone.
     """
-    beside = {"agents": "VARCHAR", "times": times or ""}
-    kind = connection.cursor().sql(f"select null::{times} as time").to_arrow_table().schema.field(0).type if times else None
+    types = {"agents": "VARCHAR", "times": times}
+    # DuckDB knows which Arrow type it will pass.
+    found = None if times is None else connection.cursor().sql(f"select null::{times} as time").to_arrow_table()
+    kind = None if found is None else found.schema.field(0).type
     question = Question(source_of(web, agents, exact), columns, options, times=kind, headers=headers, exact=exact)
     structs = Structs(question)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
-    inputs = ["VARCHAR", *(beside[each] for each in question.beside)]
-    connection.create_function(name, structs, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
+    inputs: list[Any] = ["VARCHAR", *(types[name] for name in question.row_values)]
+    # DuckDB counts a function's parameters.
+    calls: list[Callable[..., pyarrow.StructArray]] = [
+        lambda url: structs(url),
+        lambda url, other: structs(url, other),
+        lambda url, agent, time: structs(url, agent, time),
+    ]
+    call = calls[len(question.row_values)]
+    connection.create_function(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
 
 
 def _type(kind: pyarrow.DataType) -> str:

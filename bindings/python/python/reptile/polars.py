@@ -48,17 +48,17 @@ def robots(
     Date, or a whole number of seconds since 1970.
     """
     if (agents is None) == (agent_column is None):
-        raise ValueError("expected either agents, the names of crawlers, or agent_column, a column with each row's crawler")
+        raise ValueError("expected either agents, which are names, or agent_column, a column with each row's crawler")
     time_type = None if times is None else pyarrow.int64()
     question = Question(source_of(web, agents, exact), columns, options, times=time_type, headers=headers, exact=exact)
     structs = Structs(question, is_whole=True)
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
-    beside = {"agents": agent_column, "times": times}
-    columns_of_row = [urls, *(beside[name] for name in question.beside)]
-    expressions = [polars.col(each) if isinstance(each, str) else each for each in columns_of_row]
-    first = expressions[0] if len(expressions) == 1 else polars.struct(*(each.alias(str(n)) for n, each in enumerate(expressions)))
+    row = [urls, *(each for each in (agent_column, times) if each is not None)]
+    expressions = [polars.col(each) if isinstance(each, str) else each for each in row]
+    joined = polars.struct(*(each.alias(str(number)) for number, each in enumerate(expressions)))
+    part = joined if question.row_values else expressions[0]
     # Rows are independent, so the streaming engine may split columns.
-    return first.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
+    return part.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
 
 
 class _Decide:

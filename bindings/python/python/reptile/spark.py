@@ -77,12 +77,12 @@ def verdicts(
     unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
     Spark runs nothing until the result is used. An error in a partition fails the job.
 
-    ``agent_column``, a column of strings instead of ``agents``, has each row's crawler, as in ``Set.decide_each``, which
-    also explains ``headers``. The added columns are then ``verdict``, ``line``, ``agent`` and so on. A name in a row
-    that is probably misspelled fails the job, unless ``exact`` is set or the names are headers.
+    ``agent_column``, a column of strings instead of ``agents``, has each row's crawler, as in ``Set.decide_each``,
+    which also explains ``headers``. The added columns are then ``verdict``, ``line``, ``agent`` and so on. A name in a
+    row that is probably misspelled fails the job, unless ``exact`` is set or the names are headers.
 
-    ``times`` is a column with each row's time, in a set by time: a timestamp, a date, or a whole number of seconds since
-    1970.
+    ``times`` is a column with each row's time, in a set by time: a timestamp, a date, or a whole number of seconds
+    since 1970.
 
     ``options`` are the options ``uses``, ``lines``, ``vocabulary``, ``purpose``, ``unknown_usage`` and ``scope`` of
     ``Set.decide_many``. A vocabulary file must have the same path on every machine.
@@ -90,7 +90,7 @@ def verdicts(
     from pyspark.sql.types import StructType
 
     if (agents is None) == (agent_column is None):
-        raise ValueError("expected either agents, the names of crawlers, or agent_column, a column with each row's crawler")
+        raise ValueError("expected either agents, which are names, or agent_column, a column with each row's crawler")
     _expect_column(frame, url_column, "URLs as strings or bytes", _TEXTS)
     if agent_column is not None:
         _expect_column(frame, agent_column, "crawlers as strings or bytes", _TEXTS)

@@ -294,7 +294,8 @@ impl ArrayDecider {
     fn fill(&self, range: Range<usize>, texts: &RowTexts<'_>, columns: &mut [ColumnData]) -> Result<(), Error> {
         let urls = texts.urls.slice(range.start, range.len());
         let names = texts.crawlers.as_ref().map(|crawlers| crawlers.slice(range.start, range.len()));
-        let names = texts.crawlers.as_ref().zip(names.as_ref()).map(|(texts, part)| texts.cut_valid(part)).transpose()?;
+        let names =
+            texts.crawlers.as_ref().zip(names.as_ref()).map(|(texts, part)| texts.cut_valid(part)).transpose()?;
         let time = |row: usize| *texts.times.as_ref()?.get(range.start + row)?;
         let crawler = |row: usize| names.as_ref().and_then(|names| names.get(row)).copied().unwrap_or_default();
         let row = |(row, url)| ArrayRow { url, time: time(row), crawler: crawler(row) };
@@ -348,7 +349,16 @@ impl ArrayDecider {
             self.decider.decide(rows, session.as_deref_mut(), verdicts, &mut facts)?;
             let session = session.as_deref();
             refuse(session.and_then(Session::first_mistake))?;
-            self.decider.push_rows(rows, verdicts, &facts, session, columns, |row| row.url, |_| false, ColumnData::cells);
+            self.decider.push_rows(
+                rows,
+                verdicts,
+                &facts,
+                session,
+                columns,
+                |row| row.url,
+                |_| false,
+                ColumnData::cells,
+            );
         }
         Ok(())
     }
