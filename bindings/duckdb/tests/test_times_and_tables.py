@@ -215,10 +215,10 @@ def test_tables_of_many_origins(connection, tmp_path):
         ("robots_origins(null)", "robots_origins: the set's path is NULL"),
         ("robots_summary('/no/such/file', ['GPTBot'])", "robots_summary: /no/such/file: No such file"),
         ("robots_summary(getvariable('web'), ['Googelbot'])", 'nearly the crawler "Googlebot"'),
-        ("robots_summary(getvariable('web'), [])", "no crawler is named"),
+        ("robots_summary(getvariable('web'), []::varchar[])", "no crawler is named"),
         ("robots_summary(getvariable('web'), null)", "the crawlers: expected a list, found NULL"),
         ("robots_summary(getvariable('web'), ['GPTBot', null])", "NULL"),
-        ("robots_summary(getvariable('web'), ['GPTBot'], hosts := ['a'])", "origins"),
+        ("robots_summary(getvariable('web'), ['GPTBot'], hosts := ['a'])", 'Invalid named parameter "hosts"'),
     ],
 )
 def test_mistakes_in_tables_are_errors(connection, call, message):
