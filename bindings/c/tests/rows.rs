@@ -60,7 +60,8 @@ fn each_row_is_decided_for_its_own_crawler() {
     let _alone = alone();
     let mut set = compiled(&[(BODY, None)]);
     let named = of_rows(set, Some(c"bot"), false, false).unwrap();
-    let urls = [Some("https://a.example/x"), Some("https://a.example/y"), Some("https://b.example/"), Some("none"), None];
+    let urls =
+        [Some("https://a.example/x"), Some("https://a.example/y"), Some("https://b.example/"), Some("none"), None];
     let names = [Some("GPTBot"), Some("GPTBot/1.2"), Some("MyBot"), Some(FIREFOX), Some("-"), None];
     let pairs: Vec<_> = urls.iter().flat_map(|&url| names.iter().map(move |&name| (url, name))).collect();
     let batch = arrow(named, Some(c"verdict,agent,line"), null(), &rows(&pairs)).unwrap();
@@ -123,9 +124,11 @@ fn agents_of_rows_are_only_for_arrow() {
     }
     let (code, text) = arrow(agents, None, null(), &StringArray::from(vec![url])).unwrap_err();
     assert!(code == ReptileCode::Arrow && text.contains("\"bot\""), "{text}");
-    for (source, column, says) in
-        [(set, None, "the agent column's name"), (file, Some(c"bot"), "one robots.txt"), (null_mut(), Some(c"bot"), "the set")]
-    {
+    for (source, column, says) in [
+        (set, None, "the agent column's name"),
+        (file, Some(c"bot"), "one robots.txt"),
+        (null_mut(), Some(c"bot"), "the set"),
+    ] {
         let (code, text) = of_rows(source, column, false, false).unwrap_err();
         assert!(code == ReptileCode::Argument && text.contains(says), "{text}");
     }
