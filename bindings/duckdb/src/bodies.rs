@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{LargeStringBuilder, UInt32Builder};
 use arrow_array::{ArrayRef, LargeStringArray};
-use libduckdb_sys::{duckdb_connection, duckdb_data_chunk, duckdb_vector};
+use libduckdb_sys::{duckdb_data_chunk, duckdb_vector};
+use quack_rs::connection::{Connection, Registrar};
 use quack_rs::error::ExtensionError;
 use quack_rs::scalar::{ScalarFunctionInfo, ScalarFunctionSetBuilder, ScalarOverloadBuilder};
 use quack_rs::types::{LogicalType, TypeId};
@@ -24,7 +25,7 @@ const AGENT: &str = "robots_agent_of_header";
 const DIALECT: &str = "google";
 
 /// Registers the functions.
-pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
+pub fn register(connection: &Connection) -> Result<(), ExtensionError> {
     let fields = [("verdict", TypeId::Varchar), ("line", TypeId::UInteger)];
     let mut forms = ScalarFunctionSetBuilder::try_new(ONE_SHOT)?;
     for body in [TypeId::Varchar, TypeId::Blob] {
@@ -37,15 +38,15 @@ pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
             }
         }
     }
-    // SAFETY: DuckDB passed this open connection.
-    unsafe { forms.register(connection) }?;
+    // SAFETY: the connection is open, and the callback fits the forms.
+    unsafe { connection.register_scalar_set(forms) }?;
     let mut forms = ScalarFunctionSetBuilder::try_new(AGENT)?;
     for header in [TypeId::Varchar, TypeId::Blob] {
         let form = ScalarOverloadBuilder::new().param(header).param(TypeId::Varchar).returns(TypeId::Varchar);
         forms = forms.overload(form.function(call_agent));
     }
     // SAFETY: as above.
-    unsafe { forms.register(connection) }
+    unsafe { connection.register_scalar_set(forms) }
 }
 
 quack_rs::scalar_callback!(call_one_shot, |info, input, output| {

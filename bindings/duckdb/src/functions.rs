@@ -8,7 +8,8 @@ use std::sync::Arc;
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field};
-use libduckdb_sys::{duckdb_connection, duckdb_data_chunk, duckdb_vector};
+use libduckdb_sys::{duckdb_data_chunk, duckdb_vector};
+use quack_rs::connection::{Connection, Registrar};
 use quack_rs::error::ExtensionError;
 use quack_rs::scalar::{ScalarFunctionInfo, ScalarFunctionSetBuilder, ScalarOverloadBuilder};
 use quack_rs::types::{LogicalType, LogicalTypeError, TypeId};
@@ -231,13 +232,13 @@ impl TimedFunction {
 }
 
 /// Registers the functions.
-pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
+pub fn register(connection: &Connection) -> Result<(), ExtensionError> {
     for function in &FUNCTIONS {
         let forms = function.forms().map_err(|error| error.to_string())?;
         let set = ScalarFunctionSetBuilder::try_new(&function.name())?;
         let set = forms.into_iter().fold(set, ScalarFunctionSetBuilder::overload);
-        // SAFETY: DuckDB passed this open connection.
-        unsafe { set.register(connection) }?;
+        // SAFETY: the connection is open, and the callback fits the forms.
+        unsafe { connection.register_scalar_set(set) }?;
     }
     bodies::register(connection)?;
     tables::register(connection)

@@ -22,7 +22,7 @@ use std::ptr;
 
 use libduckdb_sys::{duckdb_ext_api_v1, duckdb_extension_access, duckdb_extension_info};
 use quack_rs::abi::STABLE_API_SLOT_COUNT;
-use quack_rs::entry_point::init_extension;
+use quack_rs::entry_point::init_extension_v2;
 
 #[cfg(panic = "abort")]
 compile_error!("a panic must unwind, so that it becomes an SQL error: build with panic = \"unwind\"");
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn reptile_init_c_api(
     GET_API.set(access.get_api);
     let access = duckdb_extension_access { get_api: Some(stable_api), ..*access };
     // SAFETY: `info` comes from DuckDB, and `access` has its functions, except one with the same contract.
-    unsafe { init_extension(info, &access, quack_rs::DUCKDB_API_VERSION, functions::register) }
+    unsafe { init_extension_v2(info, &access, quack_rs::DUCKDB_API_VERSION, functions::register) }
 }
 
 /// Returns the stable part of DuckDB's API, followed by null pointers.

@@ -10,7 +10,7 @@ use std::thread;
 
 use arrow_array::{ArrayRef, LargeStringArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use libduckdb_sys::{DuckDBSuccess, duckdb_connection, duckdb_register_table_function};
+use quack_rs::connection::{Connection, Registrar};
 use quack_rs::data_chunk::DataChunk;
 use quack_rs::error::ExtensionError;
 use quack_rs::table::{BindInfo, TableFunctionBuilder};
@@ -33,7 +33,7 @@ const WAITING_BATCHES: usize = 1;
 const ORIGINS_IN_BATCH: usize = 8192;
 
 /// Registers the table functions.
-pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
+pub fn register(connection: &Connection) -> Result<(), ExtensionError> {
     let origins = TableFunctionBuilder::try_new(ORIGINS)?.param(TypeId::Varchar);
     add(connection, origins, ORIGINS, OriginsCall::bind, OriginsCall::start)?;
     let texts = || LogicalType::try_list(TypeId::Varchar).map_err(|error| error.to_string());
@@ -47,7 +47,7 @@ pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
 
 /// Registers a function that checks its arguments in `bind` and starts the rows in `start`.
 fn add<C: Send + Sync + 'static>(
-    connection: duckdb_connection,
+    connection: &Connection,
     form: TableFunctionBuilder,
     name: &'static str,
     bind: fn(&BindInfo) -> Result<C, String>,
@@ -58,13 +58,8 @@ fn add<C: Send + Sync + 'static>(
         .with_bind_init(move |info| bind(info).map_err(fail), move |call| start(call).map_err(fail))
         .scan(move |rows, chunk| rows.write(chunk).map_err(fail))
         .build()?;
-    // SAFETY: DuckDB has passed its functions.
-    let form = unsafe { form.build_handle() }?;
-    // SAFETY: DuckDB passed this open connection, and the function has all its parts.
-    match unsafe { duckdb_register_table_function(connection, form.as_raw()) } {
-        state if state == DuckDBSuccess => Ok(()),
-        _ => Err(format!("{name} cannot be registered").into()),
-    }
+    // SAFETY: the connection is open, and the callbacks fit each other.
+    unsafe { connection.register_table(form) }
 }
 
 /// A call of `robots_origins`: the set's path.
