@@ -181,13 +181,13 @@ typedef enum {
 
 // The statements that preferences are read from. Values may be combined with `|`; the most restrictive statement holds.
 typedef enum {
-    // The default: `Content-Usage` lines, and groups whose product token stands for a use.
+    // The default: `Content-Usage` lines, and groups whose product token names a use.
     REPTILE_USAGE_LINES_DEFAULT = 0,
     // `Content-Usage` lines.
     REPTILE_USAGE_LINES_USAGE = 1,
     // `Content-Signal` lines.
     REPTILE_USAGE_LINES_SIGNALS = 2,
-    // Groups whose product token stands for a use.
+    // Groups whose product token names a use.
     REPTILE_USAGE_LINES_TOKENS = 4,
     // Such groups, and the groups for `*` in files where no group names the token.
     REPTILE_USAGE_LINES_DEFAULT_GROUP = 8,

@@ -368,7 +368,7 @@ export interface UsageOptions extends AgentOptions {
     vocabulary?: string;
     /**
      * The statements that are read, separated by commas: `usage` (`Content-Usage` lines), `signals` (`Content-Signal`
-     * lines), `tokens` (groups whose product token stands for a use), `default-group` (those, and the groups for `*` where
+     * lines), `tokens` (groups whose product token names a use), `default-group` (those, and the groups for `*` where
      * no group names the token) or `all` (the first three). The most restrictive holds. Default: `usage,tokens`.
      */
     lines?: string;

@@ -131,14 +131,14 @@ pub struct UsageOptions {
     /// The statements that are read: content-usage, content-signal, token, default-group or all [default:
     /// content-usage,token]
     ///
-    /// A token is a product token that stands for a use, such as __usage_ai-training in a draft of 30 October 2026: the
+    /// A token is a product token that names a use, such as __usage_ai-training in a draft of 30 October 2026: the
     /// rules of its group permit and forbid the use. Of several statements, the most restrictive holds.
     #[arg(long, value_name = "STATEMENTS", value_delimiter = ',', value_parser = usage_sources())]
     usage_from: Vec<Sources>,
     /// The uses, and their names in robots.txt files: aipref-08, aipref-07, legacy, any, or a file [default: aipref-08]
     ///
     /// Each line in a file is "use = labels | signals | tokens": its labels in Content-Usage and in
-    /// Content-Signal lines, and the product tokens that stand for it. With any, each label is a use.
+    /// Content-Signal lines, and the product tokens that name it. With any, each label is a use.
     #[arg(long, value_name = "NAME|FILE")]
     vocabulary: Option<String>,
 }
@@ -560,7 +560,7 @@ pub enum ColumnChoice {
 const USAGE_SOURCES: [Choice<Sources>; 5] = [
     ("content-usage", Sources::USAGE, "Content-Usage lines"),
     ("content-signal", Sources::SIGNALS, "Content-Signal lines"),
-    ("token", Sources::TOKENS, "Groups whose product token stands for a use"),
+    ("token", Sources::TOKENS, "Groups whose product token names a use"),
     ("default-group", Sources::DEFAULT_GROUP, "Those, and the groups for * where no group names the token"),
     ("all", Sources::ALL, "Lines of both kinds, and groups for tokens"),
 ];

@@ -126,7 +126,7 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
     }
 }
 
-/// Returns the preference that the groups for a product token state for `url`, if the token stands for a use instead of a
+/// Returns the preference that the groups for a product token state for `url`, if the token names a use instead of a
 /// crawler. With `has_default_group`, the groups for `*` state it if no group names the token.
 ///
 /// Source: the abstract of draft-kelley-aipref-training-preference-signal-00.

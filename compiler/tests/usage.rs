@@ -129,7 +129,7 @@ struct TokenCase {
     source: String,
 }
 
-/// Returns a question about training, by lines and by the token that stands for it.
+/// Returns a question about training, by lines and by the token that names it.
 fn training(has_default_group: bool) -> UsageQuery {
     let boxed = |text: &[u8]| vec![text.into()];
     let training = UsageCategory { usage: boxed(b"train-ai"), tokens: boxed(TOKEN), ..UsageCategory::default() };
@@ -137,7 +137,7 @@ fn training(has_default_group: bool) -> UsageQuery {
     if has_default_group { query.with_default_group() } else { query }
 }
 
-/// The product token that stands for training.
+/// The product token that names training.
 const TOKEN: &[u8] = b"__usage_ai-training";
 
 #[test]

@@ -54,7 +54,7 @@ crate::words!(Preference, "a preference", name {
 });
 
 impl Preference {
-    /// Returns the preference that a group states whose product token stands for a use: a `Disallow` forbids the use, and
+    /// Returns the preference that a group states whose product token names a use: a `Disallow` forbids the use, and
     /// anything else permits it, also if no rule matches.
     #[must_use]
     pub const fn of_rules(verdict: Verdict) -> Preference {

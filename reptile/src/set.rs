@@ -342,7 +342,7 @@ impl Set {
         Ok(())
     }
 
-    /// Returns the answers of groups whose product token stands for a use.
+    /// Returns the answers of groups whose product token names a use.
     pub(crate) fn usage_groups(
         &self,
         query: AgentQuery<'_>,

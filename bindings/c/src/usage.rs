@@ -39,13 +39,13 @@ impl From<Preference> for ReptilePreference {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileUsageLines {
-    /// The default: `Content-Usage` lines, and groups whose product token stands for a use.
+    /// The default: `Content-Usage` lines, and groups whose product token names a use.
     Default = 0,
     /// `Content-Usage` lines.
     Usage = 1,
     /// `Content-Signal` lines.
     Signals = 2,
-    /// Groups whose product token stands for a use.
+    /// Groups whose product token names a use.
     Tokens = 4,
     /// Such groups, and the groups for `*` in files where no group names the token.
     DefaultGroup = 8,

@@ -92,7 +92,7 @@ impl PyAgent {
     /// must not be fetched.
     ///
     /// ``lines`` are the statements that are read, separated by commas: ``usage`` (``Content-Usage``), ``signals``
-    /// (``Content-Signal``), ``tokens`` (groups whose product token stands for a use), ``default-group`` (those, and the
+    /// (``Content-Signal``), ``tokens`` (groups whose product token names a use), ``default-group`` (those, and the
     /// groups for ``*`` where no group names the token) or ``all``. The most restrictive holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
     /// ``ValueError``. ``at`` is as in ``decide``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]

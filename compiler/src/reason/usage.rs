@@ -2,7 +2,7 @@
 //!
 //! The longest matching rules decide together, and the most restrictive of their preferences holds. So the rules are
 //! ordered by length and then by preference, and the first one that matches decides, like any other rule. A group whose
-//! product token stands for a use is a condition of its own.
+//! product token names a use is a condition of its own.
 
 use bumpalo::Bump;
 use reptile_engine::automaton::Ruleset;
@@ -49,7 +49,7 @@ pub struct StatedUses<'s> {
     otherwise: Vec<Preference>,
     /// For each use, the preference in signals, which apply to every path.
     signals: Vec<Preference>,
-    /// The rules of groups whose product token stands for a use, with the use's number.
+    /// The rules of groups whose product token names a use, with the use's number.
     groups: Vec<(usize, Access<'s>)>,
 }
 
@@ -67,7 +67,7 @@ struct StatedRule {
 
 impl<'s> StatedUses<'s> {
     /// Reads the preferences that some usage groups of a set state, for each category of a question. The groups decide
-    /// together. `tokens` are the groups whose product token stands for a category, as from [`Policy::use_groups`].
+    /// together. `tokens` are the groups whose product token names a category, as from [`Policy::use_groups`].
     ///
     /// [`Policy::use_groups`]: reptile_engine::set::Policy::use_groups
     ///
@@ -119,7 +119,7 @@ impl<'s> StatedUses<'s> {
         self.otherwise.len()
     }
 
-    /// Returns the rules of the groups whose product token stands for a use.
+    /// Returns the rules of the groups whose product token names a use.
     pub(super) fn groups(&self, number: usize) -> impl Iterator<Item = &Access<'s>> {
         self.groups.iter().filter(move |(category, _)| *category == number).map(|(_, access)| access)
     }

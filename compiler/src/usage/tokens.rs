@@ -1,4 +1,4 @@
-//! Product tokens that stand for uses of pages instead of crawlers.
+//! Product tokens that name uses of pages instead of crawlers.
 //!
 //! Source: draft-kelley-aipref-training-preference-signal-00 (30 October 2026), whose abstract says that there is a token
 //! for each purpose. The token for training is known from one program's release notes.
@@ -9,9 +9,9 @@ pub const TOKENS: [(&str, &str); 1] = [("__usage_ai-training", "train-ai")];
 /// The beginning of such tokens. That no crawler has such a name is our choice.
 const PREFIX: &str = "__usage_";
 
-/// Returns whether a name stands for a use, known or not, instead of a crawler. Letter case does not matter.
+/// Returns whether a name is that of a use, known or not, instead of a crawler. Letter case does not matter.
 #[must_use]
-pub fn stands_for_use(name: &[u8]) -> bool {
+pub fn names_use(name: &[u8]) -> bool {
     name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX.as_bytes()))
 }
 
@@ -62,7 +62,7 @@ mod tests {
             ("__usag", false),
             ("GPTBot", false),
         ] {
-            assert_eq!(stands_for_use(name.as_bytes()), expected, "{name}");
+            assert_eq!(names_use(name.as_bytes()), expected, "{name}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! Source: draft-ietf-aipref-attach, section 3.1. It leaves two points open. Our choices: a rule without a path has
 //! length 0, and patterns with equal lengths are combined like identical ones.
 //!
-//! A website may also state a preference in an ordinary group, for a product token that stands for a use instead of a
+//! A website may also state a preference in an ordinary group, for a product token that names a use instead of a
 //! crawler. Such a token is looked up like a crawler's ([`UsageCategory::tokens`]), so the group's own ruleset decides.
 //! Every statement about a use counts, and the most restrictive holds.
 

@@ -1,4 +1,4 @@
-//! Product tokens that stand for a use of pages instead of a crawler: a group that names one states a preference.
+//! Product tokens that name a use of pages instead of a crawler: a group that names one states a preference.
 //!
 //! The group is an ordinary one, so its ruleset decides like that of a crawler. Source: the abstract of
 //! draft-kelley-aipref-training-preference-signal-00. It leaves open what a file without such a group means. Our choice:

@@ -59,7 +59,7 @@ pub struct UsageOptions {
     /// The uses that get a column, such as `train-ai`.
     pub uses: Vec<String>,
     /// The statements that are read, separated by commas: `usage` (`Content-Usage`), `signals` (`Content-Signal`),
-    /// `tokens` (groups whose product token stands for a use), `default-group` (those, and the groups for `*` in files
+    /// `tokens` (groups whose product token names a use), `default-group` (those, and the groups for `*` in files
     /// where no group names the token), or `all` (the first three).
     pub lines: String,
     /// The vocabulary's name, or a file's path.

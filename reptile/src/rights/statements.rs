@@ -8,7 +8,7 @@ pub enum Channel {
     Robots,
     /// `signal`: `Content-Signal` lines in robots.txt.
     Signal,
-    /// `token`: groups in robots.txt whose product token stands for a use.
+    /// `token`: groups in robots.txt whose product token names a use.
     Token,
     /// `content-usage`: the response header `Content-Usage` (draft-ietf-aipref-attach, section 2).
     UsageHeader,

@@ -78,7 +78,7 @@ pub struct DecidingUsage {
     /// The rulesets that decide about fetching, or `None` if every path is allowed.
     rulesets: Option<Vec<u32>>,
     groups: Vec<UsageGroup>,
-    /// The rulesets of groups whose product token stands for a use, with the use's index.
+    /// The rulesets of groups whose product token names a use, with the use's index.
     tokens: Vec<(usize, Vec<u32>)>,
 }
 

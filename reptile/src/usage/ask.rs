@@ -65,7 +65,7 @@ impl Agent {
 }
 
 impl Agent {
-    /// Returns the answers of groups whose product token stands for a use, for a URL: each use's index in the question,
+    /// Returns the answers of groups whose product token names a use, for a URL: each use's index in the question,
     /// and the explanation, in which a disallow forbids the use and an allow permits it.
     ///
     /// Empty for a URL without a known robots.txt, and for a page that the crawler must not fetch.

@@ -53,7 +53,7 @@ impl Sources {
     pub const USAGE: Sources = Sources(1);
     /// `Content-Signal` lines.
     pub const SIGNALS: Sources = Sources(2);
-    /// Groups whose product token stands for a use.
+    /// Groups whose product token names a use.
     pub const TOKENS: Sources = Sources(4);
     /// Such groups, and the groups for `*` in files where no group names the token. Those rules are written about
     /// fetching, so reading them as statements about a use is the caller's choice.

@@ -32,7 +32,7 @@ pub struct File<'t> {
     /// The URLs given as arguments.
     pub urls: Vec<&'t [u8]>,
     pub body: &'t [u8],
-    /// The reference dialect, with which the others are compared.
+    /// The dialect that the others are compared with.
     pub asked: &'static Dialect,
     /// The uses of `--usage`.
     pub uses: Option<Uses>,

@@ -191,7 +191,7 @@ codes! {
     UsagePath = "usage-path",
     /// A `Content-Usage` whose statement cannot be read, or is empty.
     UsageStatement = "usage-statement",
-    /// A product token that looks like one for a use of pages, and is none.
+    /// A product token that looks like one for a use of pages, but is unknown.
     UsageToken = "usage-token",
     /// Text in UTF-16.
     Utf16 = "utf-16",

@@ -13,7 +13,7 @@ use crate::body::{Group, RawRule, Robots};
 use crate::dialect::crawlers;
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
 use crate::rules::groups::{Named, named};
-use crate::usage::tokens::stands_for_use;
+use crate::usage::tokens::names_use;
 
 /// The lines that matter to groups.
 #[derive(Default)]
@@ -232,7 +232,7 @@ pub(super) const MAX_NAMES_SHOWN: usize = 3;
 fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> String {
     let others = robots.groups.iter().enumerate().filter(|(other, _)| *other != index);
     let tokens = others.flat_map(|(_, group)| group.agents).filter_map(|value| match named(value, dialect) {
-        Named::Token(token) if !token.is_empty() && !stands_for_use(token) => Some(token),
+        Named::Token(token) if !token.is_empty() && !names_use(token) => Some(token),
         _ => None,
     });
     let (mut shown, mut more) = (Vec::new(), 0);

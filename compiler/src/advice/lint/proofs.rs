@@ -19,7 +19,7 @@ use crate::dialect::{Dialect, Order, crawlers};
 use crate::limits::MAX_PROVED_FILE_BYTES;
 use crate::reason::removal::{Influence, ListRules, Opening, RuleProver};
 use crate::rules::groups::{Assignment, Named, assign, named};
-use crate::usage::tokens::stands_for_use;
+use crate::usage::tokens::names_use;
 
 /// Maximum lines named in a message.
 const MAX_LINES_SHOWN: usize = 5;
@@ -335,7 +335,7 @@ impl File<'_, '_> {
 /// stands for a use is no crawler's.
 pub(super) fn obeys_instead(token: &[u8], list: usize, assignment: &Assignment<'_>) -> bool {
     let is_assigned = assignment.tokens.binary_search(&(&token.to_ascii_lowercase()[..], list as u32)).is_ok();
-    is_assigned && !token.is_empty() && !ignores_default_group(token) && !stands_for_use(token)
+    is_assigned && !token.is_empty() && !ignores_default_group(token) && !names_use(token)
 }
 
 /// Returns a folder for members or the like that the default group closes and another group opens, though that group

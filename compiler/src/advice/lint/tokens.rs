@@ -1,4 +1,4 @@
-//! Findings about groups whose product token stands for a use of pages, or should.
+//! Findings about groups whose product token names a use of pages, or should.
 
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::Preference;
@@ -12,13 +12,13 @@ use crate::body::directives::content_usage;
 use crate::dialect::Dialect;
 use crate::oracle::{names, stated_by_token};
 use crate::usage::Statement;
-use crate::usage::tokens::{TOKENS, misspelled, stands_for_use};
+use crate::usage::tokens::{TOKENS, misspelled, names_use};
 
-/// Returns whether a user-agent line's token stands for a use. Finds misspelled and unknown ones.
+/// Returns whether a user-agent line's token names a use. Finds misspelled and unknown ones.
 pub(super) fn is_of_use(number: u32, token: &[u8], found: &mut Findings) -> bool {
     let meant = misspelled(token);
     let is_known = TOKENS.iter().any(|(known, _)| known.as_bytes().eq_ignore_ascii_case(token));
-    if meant.is_none() && (is_known || !stands_for_use(token)) {
+    if meant.is_none() && (is_known || !names_use(token)) {
         return is_known;
     }
     found.add(number, Code::UsageToken, Severity::Warning, || {

@@ -500,7 +500,7 @@ public final class CompiledSet {
         return answer;
     }
 
-    /** Combines an answer with groups whose product token stands for a use: a disallow forbids it, and an allow permits it. */
+    /** Combines an answer with groups whose product token names a use: a disallow forbids it, and an allow permits it. */
     private void combineTokens(Policy policy, Url url, Uses uses, Preference[] answer) {
         for (int use = 0; policy.hasRules() && use < answer.length; use++) {
             for (String name : uses.tokens(use)) {

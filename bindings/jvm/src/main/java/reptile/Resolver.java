@@ -156,7 +156,7 @@ final class Resolver {
         return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 
-    /** Resolves a product token that stands for a use of pages. */
+    /** Resolves a product token that names a use of pages. */
     Agent ofUse(String token, boolean honorsDefaultGroup) {
         return agent(token, new Crawlers.Chain(Collections.singletonList(token), honorsDefaultGroup));
     }

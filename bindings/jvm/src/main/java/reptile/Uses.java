@@ -15,7 +15,7 @@ import java.util.List;
 public final class Uses {
     private static final List<String> NAMES = Arrays.asList("train-ai", "search", "ai-use");
     private static final List<String> SIGNALS = Arrays.asList("ai-train", "search", "ai-input");
-    /** The product tokens that stand for the uses, or null. */
+    /** The product tokens that name the uses, or null. */
     private static final List<String> TOKENS = Arrays.asList("__usage_ai-training", null, null);
     private static final List<String> STATEMENTS = Arrays.asList("usage", "signals", "tokens", "default-group", "all");
 
@@ -53,7 +53,7 @@ public final class Uses {
     }
 
     /**
-     * Asks about all statements: both kinds of lines, and groups whose product token stands for a use, such as
+     * Asks about all statements: both kinds of lines, and groups whose product token names a use, such as
      * {@code __usage_ai-training} (draft-kelley-aipref-training-preference-signal-00). The most restrictive holds.
      *
      * @param names the uses: {@code train-ai}, {@code search} or {@code ai-use}
@@ -79,7 +79,7 @@ public final class Uses {
      * Asks about some kinds of statements. The most restrictive holds.
      *
      * @param statements names separated by commas: {@code usage} ({@code Content-Usage} lines), {@code signals}
-     *     ({@code Content-Signal} lines), {@code tokens} (groups whose product token stands for a use),
+     *     ({@code Content-Signal} lines), {@code tokens} (groups whose product token names a use),
      *     {@code default-group} (those, and the groups for {@code *} where no group names the token), or {@code all}
      * @param names the uses: {@code train-ai}, {@code search} or {@code ai-use}
      * @return the question
