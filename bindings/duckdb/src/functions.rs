@@ -19,13 +19,11 @@ use reptile_columns::{Column, Scope, UsageOptions};
 use crate::bodies;
 use crate::input::{Arguments, RowChoice};
 use crate::output::Output;
-use crate::sets::{self, Decider, OpenSet, Query};
+use crate::sets::{self, Decider, OpenSet, Query, TIME};
 use crate::tables;
 
 /// The URLs' column in rows with times.
 const URL: &str = "url";
-/// The times' column in such rows.
-pub const TIME: &str = "time";
 
 /// A function's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use reptile::{Agents, Headers, MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
 use reptile_columns::{Column, Scope, SetOrRobots, UsageOptions, text_of};
 
-use crate::functions::TIME;
+/// The times' column in rows with times.
+pub const TIME: &str = "time";
 
 /// Maximum number of set files that are kept open.
 const MAX_OPEN_SETS: usize = 8;

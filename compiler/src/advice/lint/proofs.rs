@@ -332,7 +332,7 @@ impl File<'_, '_> {
 }
 
 /// Returns whether a crawler with this token obeys a list, and would obey the default group without it. A token that
-/// stands for a use is no crawler's.
+/// names a use belongs to no crawler.
 pub(super) fn obeys_instead(token: &[u8], list: usize, assignment: &Assignment<'_>) -> bool {
     let is_assigned = assignment.tokens.binary_search(&(&token.to_ascii_lowercase()[..], list as u32)).is_ok();
     is_assigned && !token.is_empty() && !ignores_default_group(token) && !names_use(token)
