@@ -144,7 +144,9 @@ pub fn jobs(plan: &Plan, folder: &Folder, failures: &mut Failures) -> Result<Vec
     let mut jobs = Vec::new();
     let has_parts = plan.written.rows_per_file().is_some();
     if has_parts && folder.path.is_remote() {
-        return Err(Failure::at(&folder.path, "--rows-per-file: requires a local folder"));
+        let message = "is remote: --rows-per-file requires a local folder, because files of an earlier run that are no \
+                       longer made must be removed there; write to a local folder, and copy it";
+        return Err(Failure::at(&folder.path, message));
     }
     for NamedFile { path: list, name } in &folder.lists {
         let name = output_name(name.clone(), plan.written.ending());
