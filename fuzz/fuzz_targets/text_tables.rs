@@ -14,7 +14,7 @@ use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::source::{Block, Source};
-use reptile_records::tables::{Delimiter, Fault, Format, ColumnOption};
+use reptile_records::tables::{ColumnOption, Delimiter, Fault, Format};
 
 /// Memory of one execution in bytes: a chunk of rows, and for each byte of input its cells and its answer.
 const BASE_BYTES: usize = 16 << 20;

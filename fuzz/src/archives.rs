@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use reptile::rights::Profile;
 use reptile::{Dialect, Robots};
-use reptile_columns::{AnswerFormat, RightsTable, RowFormat, AnswerRows};
+use reptile_columns::{AnswerFormat, AnswerRows, RightsTable, RowFormat};
 use reptile_records::open::Input;
-use reptile_records::pages::{CrawlerNames, NextPage, Pages};
+use reptile_records::pages::{CrawlerNames, NextPage, Pages, page_of};
 use reptile_records::place::Place;
 use reptile_records::spill::Scratch;
 use reptile_records::warc::InputPlace;
@@ -96,7 +96,7 @@ pub fn pages(path: &Path, searches: bool) -> Option<Read> {
             NextPage::Damaged(_) => {}
             NextPage::Record(record) => {
                 read.records += 1;
-                if let Some(page) = names.page(&record) {
+                if let Some(page) = page_of(&names, &record) {
                     read.found += 1;
                     TABLE.push(&page, &TABLE.decide(&page).expect("the robots.txt is valid"), format, &mut rows);
                 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use bumpalo::Bump;
 use reptile::{Dialect, Robots};
-use reptile_columns::{Answers, Column, Decider, AnswerFormat, Layout, AnswerRows, TableDecider};
+use reptile_columns::{AnswerFormat, AnswerRows, Answers, Column, Decider, Layout, TableDecider};
 use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::{Block, Part, Source};

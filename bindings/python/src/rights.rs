@@ -10,7 +10,7 @@ use reptile::Agent;
 use reptile::rights::{Channel, Profile, Rights, RightsQuery, Statements};
 use reptile::usage::{Preference, UnknownUsage};
 use reptile_columns::text_of;
-use reptile_records::pages::{CrawlerNames, PageText};
+use reptile_pages::{CrawlerNames, PageText};
 
 use crate::convert;
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use reptile::{Agents, Error, Verdict};
 use reptile_columns::RightsTable;
-use reptile_records::pages::{CrawlerNames, JoinedPages, PageKind, kind_of};
+use reptile_records::pages::{CrawlerNames, JoinedPages, PageKind, kind_of, page_of};
 use reptile_records::warc::raw::Stored;
 use reptile_records::warc::records::Record;
 
@@ -57,7 +57,7 @@ impl PageFilter {
     /// # Errors
     /// Returns an error if the set is damaged.
     pub fn verdicts(&self, record: &Record) -> std::result::Result<Option<Vec<Verdict>>, Error> {
-        let Some(mut page) = self.names.page(record) else { return Ok(None) };
+        let Some(mut page) = page_of(&self.names, record) else { return Ok(None) };
         if kind_of(record) == Some(PageKind::Text) {
             self.joined.complete(&mut page);
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use reptile::rights::Statements;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{CrawlerNames, NextPage, Page, PageKind, Pages, kind_of};
+use super::{CrawlerNames, NextPage, Page, PageKind, Pages, kind_of, page_of};
 use crate::place::Place;
 use crate::text::grouped;
 use crate::warc::unread;
@@ -43,7 +43,7 @@ impl JoinedPages {
                 NextPage::Record(record) => record,
             };
             if matches!(kind_of(&record), Some(PageKind::Response | PageKind::Metadata))
-                && let Some(page) = names.page(&record)
+                && let Some(page) = page_of(names, &record)
             {
                 is_empty = false;
                 self.add(page, MAX_JOINED_PAGES, MAX_JOINED_BYTES).map_err(|message| Error::at(path, message))?;

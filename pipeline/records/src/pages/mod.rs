@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use reptile::rights::Channel;
-//! use reptile_records::pages::{CrawlerNames, NextPage, Pages};
+//! use reptile_records::pages::{CrawlerNames, NextPage, Pages, page_of};
 //!
 //! let response = "HTTP/1.1 200 OK\r\nX-Robots-Tag: noai\r\nContent-Type: text/html\r\n\r\n<meta name=GPTBot content=noindex>";
 //! let record = format!(
@@ -22,26 +22,21 @@
 //! let names = CrawlerNames::new(["gptbot"]);
 //! let mut pages = Pages::open(file.path(), false)?;
 //! let NextPage::Record(record) = pages.next_record()? else { return Err("no record".into()) };
-//! let page = names.page(&record).ok_or("not a page")?;
+//! let page = page_of(&names, &record).ok_or("not a page")?;
 //! assert_eq!(page.url, b"https://example.com/");
 //! assert_eq!(page.statements.of(Channel::RobotsHeader).next(), Some((&b""[..], &b"noai"[..])));
 //! assert_eq!(page.statements.of(Channel::RobotsMeta).next(), Some((&b"gptbot"[..], &b"noindex"[..])));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod elements;
-mod html;
 mod join;
 mod page;
-mod readings;
 mod wat;
-mod xhtml;
 
 use reptile::rights::Statements;
+use reptile_pages::{ContentType, read_field};
+pub use reptile_pages::{CrawlerNames, MAX_TEXT_BYTES, PageText};
 
-use self::elements::Names;
-use self::page::add_field;
-use self::readings::ContentType;
 pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
 pub use page::Page;
 pub use wat::MAX_WAT_BYTES;
@@ -55,9 +50,6 @@ use crate::warc::fields::fields;
 use crate::warc::http;
 use crate::warc::records::{Damage, Next, Record, Records};
 use crate::{Error, Result};
-
-/// Number of bytes of a page's decoded text that are searched for elements.
-pub const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// Number of bytes that are kept from a response's block: its header, and the compressed start of its text.
 pub(crate) const MAX_START_BYTES: usize = MAX_HEADER_BYTES + (256 << 10);
@@ -98,135 +90,69 @@ pub(crate) fn start_bytes(record: &Record) -> usize {
     }
 }
 
-/// The text of a response, for [`CrawlerNames::statements`].
-#[derive(Clone, Copy, Debug)]
-pub enum PageText<'t> {
-    /// Bytes in the encoding that the header `Content-Type`, or the text itself, declares.
-    Bytes(&'t [u8]),
-    /// A text that the caller has decoded.
-    Str(&'t str),
+/// Returns a record's page, or `None` if the record is not a page. `names` are the crawlers whose names elements may have.
+///
+/// Time: linear in the start of the record's block.
+#[must_use]
+pub fn page_of(names: &CrawlerNames, record: &Record) -> Option<Page> {
+    let mut page = Page {
+        url: record.target.clone()?,
+        date: record.date.clone(),
+        id: record.links.id.clone(),
+        statements: Statements::default(),
+    };
+    match kind_of(record)? {
+        PageKind::Response => read_response(names, record, &mut page.statements),
+        PageKind::Text => {
+            page.id.clone_from(&record.links.refers_to);
+            page.statements = Statements::unavailable();
+        }
+        PageKind::Metadata => {
+            page.id.clone_from(&record.links.refers_to);
+            wat::read(record, names, &mut page)?;
+        }
+    }
+    // A website may have written what a search for the next record finds.
+    page.statements.set_missing(record.is_untrusted, record.is_untrusted);
+    Some(page)
 }
 
-/// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
-#[derive(Clone, Debug, Default)]
-pub struct CrawlerNames {
-    names: Names,
-}
-
-impl CrawlerNames {
-    /// Creates a list of product tokens, in any letter case.
-    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> CrawlerNames {
-        CrawlerNames { names: Names::new(names) }
+/// Reads the statements in a response, or in a resource, which has no headers.
+fn read_response(names: &CrawlerNames, record: &Record, statements: &mut Statements) {
+    let block = &record.block_start;
+    let is_response = record.kind != "resource" || is_type(record, b"application/http");
+    if is_response && (!http::is_response(block) || !http::has_whole_header(block)) {
+        return statements.set_missing(true, true);
     }
-
-    /// Returns a record's page, or `None` if the record is not a page.
-    ///
-    /// Time: linear in the start of the record's block.
-    #[must_use]
-    pub fn page(&self, record: &Record) -> Option<Page> {
-        let mut page = Page {
-            url: record.target.clone()?,
-            date: record.date.clone(),
-            id: record.links.id.clone(),
-            statements: Statements::default(),
-        };
-        match kind_of(record)? {
-            PageKind::Response => self.read_response(record, &mut page.statements),
-            PageKind::Text => {
-                page.id.clone_from(&record.links.refers_to);
-                page.statements = Statements::unavailable();
-            }
-            PageKind::Metadata => {
-                page.id.clone_from(&record.links.refers_to);
-                wat::read(record, &self.names, &mut page)?;
-            }
-        }
-        // A website may have written what a search for the next record finds.
-        page.statements.set_missing(record.is_untrusted, record.is_untrusted);
-        Some(page)
-    }
-
-    /// Returns the statements in a response that does not come from an archive. Without headers or without a text,
-    /// their statements are missing. A longer text is read up to [`MAX_TEXT_BYTES`]. The caller decodes the content
-    /// codings, and calls [`Statements::set_missing`] if the text lacks its end.
-    ///
-    /// ```
-    /// use reptile::rights::Channel;
-    /// use reptile_records::pages::{CrawlerNames, PageText};
-    /// let headers: [(&[u8], &[u8]); 1] = [(b"X-Robots-Tag", b"noai")];
-    /// let page = CrawlerNames::new(["gptbot"]).statements(Some(&headers), Some(PageText::Str("<meta name=GPTBot content=noindex>")));
-    /// assert_eq!(page.of(Channel::RobotsHeader).next(), Some((&b""[..], &b"noai"[..])));
-    /// assert_eq!(page.of(Channel::RobotsMeta).next(), Some((&b"gptbot"[..], &b"noindex"[..])));
-    /// ```
-    #[must_use]
-    pub fn statements(&self, headers: Option<&[(&[u8], &[u8])]>, text: Option<PageText<'_>>) -> Statements {
-        let mut statements = Statements::default();
-        let mut content_type = ContentType::default();
-        for (name, value) in headers.unwrap_or_default() {
-            read_field(&mut statements, &mut content_type, name.trim_ascii(), value.trim_ascii());
-        }
-        let may_have_elements = content_type.may_have_elements();
-        statements.set_missing(headers.is_none(), text.is_none() && may_have_elements);
-        let bytes = match text {
-            Some(PageText::Bytes(bytes)) => bytes,
-            Some(PageText::Str(text)) => {
-                content_type.set_utf8();
-                text.as_bytes()
-            }
-            None => return statements,
-        };
-        if may_have_elements {
-            let start = &bytes[..bytes.len().min(MAX_TEXT_BYTES)];
-            readings::read(start, start.len() < bytes.len(), &content_type, &self.names, &mut statements);
-        }
-        statements
-    }
-
-    /// Reads the statements in a response, or in a resource, which has no headers.
-    fn read_response(&self, record: &Record, statements: &mut Statements) {
-        let block = &record.block_start;
-        let is_response = record.kind != "resource" || is_type(record, b"application/http");
-        if is_response && (!http::is_response(block) || !http::has_whole_header(block)) {
+    let mut content_type = ContentType::default();
+    let start = if is_response {
+        let (header, body) = http::final_answer(block);
+        if block.len() - body.len() > MAX_HEADER_BYTES {
             return statements.set_missing(true, true);
         }
-        let mut content_type = ContentType::default();
-        let start = if is_response {
-            let (header, body) = http::final_answer(block);
-            if block.len() - body.len() > MAX_HEADER_BYTES {
-                return statements.set_missing(true, true);
-            }
-            for (name, value) in fields(header) {
-                read_field(statements, &mut content_type, name, &value);
-            }
-            http::body_start(block, record.block_len(), MAX_TEXT_BYTES)
-        } else {
-            statements.set_missing(true, false);
-            content_type.add(record.content_type.as_deref().unwrap_or_default());
-            let rest = if block.len() > MAX_TEXT_BYTES { Rest::More } else { Rest::Nothing };
-            Ok(BodyStart { bytes: block[..block.len().min(MAX_TEXT_BYTES)].to_vec(), rest })
-        };
-        if record.kind == "revisit" {
-            return statements.set_missing(false, true);
+        for (name, value) in fields(header) {
+            read_field(statements, &mut content_type, name, &value);
         }
-        if !content_type.may_have_elements() {
-            return;
-        }
-        match start {
-            Ok(BodyStart { bytes, rest }) => {
-                let is_missing = rest == Rest::Missing || record.truncated.is_some() || record.is_segment;
-                statements.set_missing(false, is_missing);
-                readings::read(&bytes, rest == Rest::More, &content_type, &self.names, statements);
-            }
-            Err(_) => statements.set_missing(false, true),
-        }
+        http::body_start(block, record.block_len(), MAX_TEXT_BYTES)
+    } else {
+        statements.set_missing(true, false);
+        content_type.add(record.content_type.as_deref().unwrap_or_default());
+        let rest = if block.len() > MAX_TEXT_BYTES { Rest::More } else { Rest::Nothing };
+        Ok(BodyStart { bytes: block[..block.len().min(MAX_TEXT_BYTES)].to_vec(), rest })
+    };
+    if record.kind == "revisit" {
+        return statements.set_missing(false, true);
     }
-}
-
-/// Reads a header field: a statement, or part of the content type.
-fn read_field(statements: &mut Statements, content_type: &mut ContentType, name: &[u8], value: &[u8]) {
-    match name.eq_ignore_ascii_case(b"content-type") {
-        true => content_type.add(value),
-        false => add_field(statements, name, value),
+    if !content_type.may_have_elements() {
+        return;
+    }
+    match start {
+        Ok(BodyStart { bytes, rest }) => {
+            let is_missing = rest == Rest::Missing || record.truncated.is_some() || record.is_segment;
+            statements.set_missing(false, is_missing);
+            names.read_text(&bytes, rest == Rest::More, &content_type, statements);
+        }
+        Err(_) => statements.set_missing(false, true),
     }
 }
 

@@ -38,7 +38,7 @@ fn page_of(fields: &str, block: &[u8]) -> Page {
     let NextPage::Record(record) = Pages::open(file.path(), false).unwrap().next_record().unwrap() else {
         panic!("no record: {fields}")
     };
-    CrawlerNames::new(["GPTBot"]).page(&record).unwrap()
+    super::page_of(&CrawlerNames::new(["GPTBot"]), &record).unwrap()
 }
 
 /// Returns a page from a record of this kind.

@@ -7,19 +7,18 @@
 use std::fmt;
 
 use reptile::rights::Statements;
+use reptile_pages::{ContentType, CrawlerNames, Element, read_field};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::elements::{Element, Names};
-use super::page::{Page, add_field};
-use super::readings::ContentType;
+use super::page::Page;
 use crate::warc::records::Record;
 
 /// Maximum length of a record's JSON in bytes. The statements of a page with a longer one are unavailable.
 pub const MAX_WAT_BYTES: usize = 16 << 20;
 
 /// Reads a page's date and statements. Returns `None` if the record describes something other than a response.
-pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
+pub fn read(record: &Record, names: &CrawlerNames, page: &mut Page) -> Option<()> {
     if record.block_start.len() as u64 != record.block_len() {
         page.statements = Statements::unavailable();
         return Some(());
@@ -48,10 +47,7 @@ pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
         None => page.statements.set_missing(true, true),
         Some(Headers(headers)) => {
             for (name, value) in &headers {
-                match name.eq_ignore_ascii_case("content-type") {
-                    true => content_type.add(value.as_bytes()),
-                    false => add_field(&mut page.statements, name.as_bytes(), value.as_bytes()),
-                }
+                read_field(&mut page.statements, &mut content_type, name.as_bytes(), value.as_bytes());
             }
         }
     }
@@ -64,13 +60,13 @@ pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
     for Meta { name, content } in metas {
         if let Some(name) = name {
             let (name, content) = (name.into_bytes(), content.unwrap_or_default().into_bytes());
-            names.add(&Element::Meta { name, content }, &mut page.statements);
+            names.add_element(&Element::Meta { name, content }, &mut page.statements);
         }
     }
     for Link { relations, url } in links {
         if let Some(relations) = relations {
             let (relations, target) = (relations.into_bytes(), url.unwrap_or_default().into_bytes());
-            names.add(&Element::Link { relations, target }, &mut page.statements);
+            names.add_element(&Element::Link { relations, target }, &mut page.statements);
         }
     }
     Some(())

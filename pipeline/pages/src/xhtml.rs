@@ -9,7 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 
-use super::elements::Element;
+use crate::elements::Element;
 
 /// The namespace of XHTML.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";

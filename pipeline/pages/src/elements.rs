@@ -160,9 +160,19 @@ fn tags(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Element {
     /// `<meta name=... content=...>`.
-    Meta { name: Vec<u8>, content: Vec<u8> },
+    Meta {
+        /// The attribute `name`.
+        name: Vec<u8>,
+        /// The attribute `content`.
+        content: Vec<u8>,
+    },
     /// `<link rel=... href=...>`.
-    Link { relations: Vec<u8>, target: Vec<u8> },
+    Link {
+        /// The attribute `rel`.
+        relations: Vec<u8>,
+        /// The attribute `href`.
+        target: Vec<u8>,
+    },
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use html5ever::tokenizer::{TagKind, Token, TokenSink, TokenSinkResult, Tokenizer
 use html5ever::tree_builder::{NodeOrText, QuirksMode, TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, QualName, TokenizerResult, local_name, ns};
 
-use super::elements::Element;
+use crate::elements::Element;
 
 /// Maximum number of steps to build a page's tree. Nested elements can take time that is quadratic in the text, and a
 /// page that takes more steps counts as not read. Typical pages take a tenth.

@@ -7,8 +7,8 @@
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use reptile::rights::{Channel, Statements};
 
-use super::elements::{Element, Names};
-use super::{html, xhtml};
+use crate::elements::{Element, Names};
+use crate::{html, xhtml};
 
 /// The byte that begins an escape sequence of ISO-2022-JP.
 const ESCAPE: u8 = 0x1b;
