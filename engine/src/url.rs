@@ -5,8 +5,8 @@
 //! [`split`] for a URL whose origin matters, which rejects ambiguous origins, and [`path_at_any_origin`] for a URL or a
 //! path that is matched against a given robots.txt. [`path_of`] is the reference implementation's reading of any text.
 //!
-//! `authority` reads the text before a path, `path` the rest. `origin` has the values, and `canonical` their one
-//! spelling. `parts` takes URLs that an index has already split.
+//! `authority` reads the text before a path, and `path` the rest. `origin` defines origins as values, and `canonical`
+//! their canonical spelling. `parts` accepts URLs that an index has already split.
 
 mod authority;
 mod canonical;

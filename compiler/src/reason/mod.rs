@@ -288,8 +288,7 @@ impl Reasoner {
     }
 
     /// Searches, for each use, for a path that may be fetched and is allowed for the use, one that is disallowed, and
-    /// one about which nothing is stated, in this order. If all three are [`Witness::None`], no path may be
-    /// fetched.
+    /// one without a stated preference, in this order. If all three are [`Witness::None`], no path may be fetched.
     ///
     /// Cost: see [`Reasoner::excess`], for each use and each preference that a rule states.
     ///

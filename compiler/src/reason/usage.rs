@@ -2,7 +2,7 @@
 //!
 //! The longest matching rules decide together, and the most restrictive of their preferences holds. So the rules are
 //! ordered by length and then by preference, and the first one that matches decides, like any other rule. A group whose
-//! product token names a use is a condition of its own.
+//! product token names a use is a separate condition.
 
 use bumpalo::Bump;
 use reptile_engine::automaton::Ruleset;

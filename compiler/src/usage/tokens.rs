@@ -6,16 +6,16 @@
 /// The known tokens, each with its label in `Content-Usage` lines.
 pub const TOKENS: [(&str, &str); 1] = [("__usage_ai-training", "train-ai")];
 
-/// The beginning of such tokens. That no crawler has such a name is our choice.
+/// The prefix of such tokens. Our choice: no crawler's name begins with it.
 const PREFIX: &str = "__usage_";
 
-/// Returns whether a name is that of a use, known or not, instead of a crawler. Letter case does not matter.
+/// Returns whether a name refers to a use, known or not, instead of a crawler. Ignores letter case.
 #[must_use]
 pub fn names_use(name: &[u8]) -> bool {
     name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX.as_bytes()))
 }
 
-/// Returns the known token that a name is a misspelling of: with other separators, or with the words of a label.
+/// Returns the known token that a name misspells: with other separators, or with a label's words.
 pub(crate) fn misspelled(name: &[u8]) -> Option<&'static str> {
     let letters = |text: &[u8]| -> Vec<u8> {
         text.iter().filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect()

@@ -189,7 +189,7 @@ struct UsagePlans<'a, 'q> {
     tokens: &'q UseTokens,
     policy: Option<Policy<'a>>,
     plans: Vec<UsagePlan<'a>>,
-    /// The tokens that groups in the policy name: each category, and the token like an agent.
+    /// The tokens that the policy's groups name: each category's number, and the token as an agent.
     stated: Vec<(usize, &'q Agent)>,
     /// The answers for paths that no rule matches, for one agent after another.
     fixed: Vec<Preference>,

@@ -1,8 +1,8 @@
 //! Product tokens that name a use of pages instead of a crawler: a group that names one states a preference.
 //!
-//! The group is an ordinary one, so its ruleset decides like that of a crawler. Source: the abstract of
-//! draft-kelley-aipref-training-preference-signal-00. It leaves open what a file without such a group means. Our choice:
-//! nothing, because rules for `*` are about fetching; a question may also ask for the other reading.
+//! The group is an ordinary one, so its ruleset decides like a crawler's. Source: the abstract of
+//! draft-kelley-aipref-training-preference-signal-00. It leaves open what a file without such a group means. Our
+//! choice: nothing, because rules for `*` are about fetching; a question may choose the other interpretation.
 
 use super::uses::UsageQuery;
 use super::{Agent, GroupKind, Policy, Set};

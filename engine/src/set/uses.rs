@@ -1,4 +1,4 @@
-//! Questions about uses of pages: what a use is called in each kind of statement.
+//! Questions about uses of pages, and each use's labels in each kind of statement.
 
 use crate::format::FormatError;
 use crate::format::usages::{StatementView, UsageView};
@@ -36,7 +36,7 @@ impl UsageQuery {
         UsageQuery { categories, reads_usage, reads_signals, has_default_group: false }
     }
 
-    /// Returns the same question, in which the default group is a statement about each use whose token no group names.
+    /// Returns the same question, with the default group as a statement about each use whose token no group names.
     #[must_use]
     pub fn with_default_group(self) -> UsageQuery {
         UsageQuery { has_default_group: true, ..self }

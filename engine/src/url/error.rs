@@ -1,4 +1,4 @@
-//! Why a text is not a URL, and the longest one.
+//! Errors for texts that are not URLs, and the maximum URL length.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ pub enum UrlError {
     Ambiguous,
     /// The user information has a byte that must be escaped there, or is followed by a second `@`.
     UserInfo,
-    /// The host is empty, longer than [`MAX_HOST_BYTES`](crate::host::MAX_HOST_BYTES), or has a byte, escaped or not, that is invalid in a host
-    /// name.
+    /// The host is empty, longer than [`MAX_HOST_BYTES`](crate::host::MAX_HOST_BYTES), or has a byte, escaped or not,
+    /// that is invalid in a host name.
     Host,
     /// The decoded host is not UTF-8. Other encodings, such as Latin-1, would give its bytes other names.
     HostNotUtf8,

@@ -1,6 +1,6 @@
 //! Origins as values: the scheme, host and port that a robots.txt governs.
 //!
-//! Canonical origins are made in `canonical.rs`.
+//! `canonical.rs` creates canonical origins.
 
 use std::fmt;
 use std::str::FromStr;

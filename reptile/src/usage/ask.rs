@@ -90,8 +90,8 @@ impl Agent {
 }
 
 impl Agent {
-    /// Returns the numbers of the lines that decide about the uses for a URL: of the statements that the question reads.
-    /// Empty for a page that the crawler must not fetch.
+    /// Returns the numbers of the lines that decide about the uses for a URL, among the statements that the question
+    /// reads. Empty for a page that the crawler must not fetch.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].

@@ -2,11 +2,11 @@
 //!
 //! Two kinds of lines state preferences. `Content-Usage` (IETF AIPREF, draft-ietf-aipref-attach-05) may be limited to
 //! paths; the longest decides. `Content-Signal` (contentsignals.org) holds for a group, or before all groups for the
-//! whole file. Both give labels such as `train-ai`. A third way is an ordinary group whose product token stands for a
-//! use (draft-kelley-aipref-training-preference-signal-00, 30 October 2026): its rules permit and forbid the use.
+//! whole file. Both give labels such as `train-ai`. A third way is an ordinary group whose product token names a use
+//! (draft-kelley-aipref-training-preference-signal-00, 30 October 2026): its rules permit and forbid the use.
 //!
-//! What labels and tokens mean is a [`Vocabulary`], which is chosen when asking, because they change. All these drafts
-//! are work in progress. If several statements are read, the most restrictive holds.
+//! A [`Vocabulary`] defines the meaning of labels and tokens. The caller chooses it for each question, because the
+//! meanings change. All these drafts are work in progress. If several statements are read, the most restrictive holds.
 //!
 //! ```
 //! use reptile::usage::{Preference, Sources, Vocabulary};
@@ -90,7 +90,7 @@ const NAMED: [(&str, Sources); 5] = [
     ("all", Sources::ALL),
 ];
 
-/// The error for a name that [`Sources`] do not have.
+/// The error for a name that [`Sources`] does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSource(Box<str>);
 

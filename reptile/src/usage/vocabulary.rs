@@ -106,10 +106,10 @@ impl Vocabulary {
 
     /// Parses a vocabulary.
     ///
-    /// Each line is `category = labels | signals | tokens`: the labels in `Content-Usage` and in `Content-Signal` and the
-    /// product tokens that stand for the category, separated by spaces. Of several, the most restrictive holds. Each
-    /// list may be empty, and bars at the end may be missing. Text after `#` is a comment. The signal `use` has the
-    /// labels `use-immediate`, `use-reference` and `use-full`.
+    /// Each line is `category = labels | signals | tokens`: the labels in `Content-Usage` and in `Content-Signal` and
+    /// the product tokens that name the category, separated by spaces. If several of them have preferences, the most
+    /// restrictive one holds. Each list may be empty, and trailing bars may be omitted. Text after `#` is a comment.
+    /// The signal `use` has the labels `use-immediate`, `use-reference` and `use-full`.
     ///
     /// ```
     /// use reptile::usage::{Sources, Vocabulary};

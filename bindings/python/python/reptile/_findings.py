@@ -33,7 +33,7 @@ class Fix:
     keeps_verdicts: bool | None
     """Whether it is proved that no verdict changes in any current dialect. None if the fix is only advice."""
     is_applied: bool
-    """Whether ``Robots.fix`` makes it."""
+    """Whether ``Robots.fix`` applies it."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -36,12 +36,12 @@ def _read(options: dict[str, Any], known: Sequence[object]) -> list[str] | None:
 
 
 def _pandas(decide: Callable[..., Verdicts], frame: Any, columns: Any, options: dict[str, Any]) -> Any:
-    # Other columns need not have a type that Arrow knows.
+    # Other columns may have types that Arrow does not know.
     read = _read(options, list(frame.columns))
     given = (frame if read is None else frame[read]).reset_index(drop=True)
     if read is not None:
         url, *times = read
-        # Missing values turn whole numbers into floats, and a column without any value has numbers.
+        # Missing values turn whole numbers into floats, and a column without values has a numeric type.
         kinds = {name: "Int64" for name in times if given[name].dtype.kind == "f"}
         given = given.astype({**kinds, **({} if given[url].notna().any(axis=None) else {url: "string"})})
     verdicts = decide(given, columns, **options)

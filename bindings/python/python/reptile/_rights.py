@@ -25,12 +25,12 @@ class Rights:
     purpose: Verdict | None
     """The single verdict for the fetch and the purpose; None without a purpose."""
     stated: dict[str, dict[str, Literal["allowed", "disallowed"]]]
-    """The preferences of each channel that counts and says something, such as ``{"x-robots-tag": {"train-ai":
+    """The preferences of each channel that counts and states a preference, such as ``{"x-robots-tag": {"train-ai":
     "disallowed"}}``."""
     conflicts: list[str]
     """The uses that one channel allows and another disallows."""
     statements: dict[str, list[str] | None]
-    """The page's own statements by channel, as they are; None if the channel is missing."""
+    """The page's own statements by channel, unchanged; None if the channel is missing."""
 
     def __bool__(self) -> NoReturn:
         raise TypeError("rights have no truth value: compare a permission, as in rights.permissions['train-ai'] == 'allowed'")

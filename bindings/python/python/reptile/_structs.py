@@ -18,7 +18,7 @@ SMALL = 50_000
 
 
 def source_of(web: Set | str | os.PathLike[str], agents: str | Sequence[str] | None, exact: bool) -> Agents | Set:
-    """Returns crawlers resolved by a set or a set file, which is mapped, or the set if rows name their crawlers."""
+    """Returns crawlers resolved by a set or by a mapped set file, or the set if rows name their crawlers."""
     web = web if isinstance(web, Set) else open_set(web, map=True)
     return web if agents is None else web.agents(agents, exact=exact)
 

@@ -55,7 +55,7 @@ class RobotsFilter(BaseFilter):
     8601 text such as "2026-03-14T15:09:26Z", a ``datetime``, or an integer in seconds since 1970. A time without a zone
     is in UTC. A document without a valid time is invalid. A set that is not by time is an error.
 
-    The set is opened when the filter is made, so that a missing set or a misspelled name is an error at once. On a
+    The set is opened when the filter is created, so that a missing set or a misspelled name is an error at once. On a
     machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
 
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
@@ -186,7 +186,7 @@ class RobotsFilter(BaseFilter):
 
 def _together(verdicts: list[str], any_of: bool) -> str:
     """Returns the verdict over all crawlers, as in ``reptile filter``."""
-    # Of all crawlers, one that is refused decides; of any, one that is allowed.
+    # If all crawlers count, one refused crawler decides; with `any_of`, one allowed crawler does.
     for verdict in ("allow", "invalid", "unknown") if any_of else ("disallow", "invalid", "unknown"):
         if verdict in verdicts:
             return verdict

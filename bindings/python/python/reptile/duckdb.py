@@ -54,7 +54,7 @@ def register(
 
     With ``times``, the function has each row's time as its last argument: ``robots(url, time)`` or ``robots(url, agent,
     time)``. ``times`` is the argument's type: ``TIMESTAMPTZ``, ``TIMESTAMP`` (UTC), ``DATE``, or ``BIGINT`` for seconds
-    since 1970. DuckDB itself converts a ``TIMESTAMP`` for a ``TIMESTAMPTZ`` argument, by the session's time zone.
+    since 1970. DuckDB itself converts a ``TIMESTAMP`` for a ``TIMESTAMPTZ`` argument, in the session's time zone.
     """
     types = {"agents": "VARCHAR", "times": times}
     # DuckDB knows which Arrow type it will pass.
@@ -64,7 +64,7 @@ def register(
     structs = Structs(question)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
     inputs: list[Any] = ["VARCHAR", *(types[name] for name in question.row_values)]
-    # DuckDB counts a function's parameters.
+    # DuckDB checks the number of the function's parameters.
     calls: list[Callable[..., pyarrow.StructArray]] = [
         lambda url: structs(url),
         lambda url, other: structs(url, other),
@@ -72,7 +72,7 @@ def register(
     ]
     call = calls[len(question.row_values)]
     _forget(connection, name)
-    # Its stubs know no texts for its enumerations.
+    # DuckDB's stubs do not accept strings for its enumerations.
     create: Any = connection.create_function
     create(name, call, inputs, f"STRUCT({fields})", type="arrow", null_handling="special")
     _names(connection).add(name)

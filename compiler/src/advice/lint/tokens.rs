@@ -38,7 +38,7 @@ pub(super) fn is_of_use(number: u32, token: &[u8], found: &mut Findings) -> bool
     true
 }
 
-/// Finds a group for a use whose rules for the whole site say the opposite of a line about that use.
+/// Finds a group for a use whose rules for the whole site contradict a line about that use.
 ///
 /// `by_group` has the user-agent lines of each group, and `path` is one that only rules for the whole site match.
 pub(super) fn contradictions(

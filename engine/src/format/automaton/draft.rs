@@ -24,10 +24,11 @@ pub struct State<'t> {
     /// The wildcard automata that begin after the label: a number and the automaton's index. In a wildcard automaton
     /// the number identifies each automaton that it leads to, so that each begins only once.
     ///
-    /// A trie state has no entry or two, each with the first automaton of a linked list or [`NO_WILDCARD`](super::NO_WILDCARD). The first
-    /// list is for verdicts: its number is 0, and it continues with the [`WildcardAutomaton::deciding`] of each
-    /// [`WildcardAutomaton::next`]; or its number is [`NEEDS_ALL`](super::NEEDS_ALL). The second list contains all automata that have
-    /// begun on the way: its number is 0, and it continues with [`WildcardAutomaton::next`].
+    /// A trie state has no entries or two, each with the first automaton of a linked list or
+    /// [`NO_WILDCARD`](super::NO_WILDCARD). The first list is for verdicts: its number is 0, and it continues with the
+    /// [`WildcardAutomaton::deciding`] of each [`WildcardAutomaton::next`]; or its number is
+    /// [`NEEDS_ALL`](super::NEEDS_ALL). The second list contains all automata that have begun on the way: its number is
+    /// 0, and it continues with [`WildcardAutomaton::next`].
     pub wildcards: &'t [(u8, u32)],
     /// Transitions from bytes to state indexes, sorted by byte.
     pub children: &'t [(u8, u32)],

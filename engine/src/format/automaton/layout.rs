@@ -50,8 +50,8 @@ pub const fn kind_of(rank: u32) -> RuleKind {
 pub type Ranks = [u32; 2];
 
 /// Replaces the number 0 of a trie state's list for verdicts if a verdict needs every wildcard automaton, including
-/// those that [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding) leaves out. Also applies to the following states, up to the next one in
-/// which a wildcard begins.
+/// those that [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding) leaves out. Also applies to the
+/// following states, up to the next one in which a wildcard begins.
 pub const NEEDS_ALL: u8 = 1;
 
 /// An index that means "no wildcard automaton".

@@ -1,8 +1,8 @@
 //! The byte encoding of a ruleset's automaton: writers take a [`AutomatonDraft`], readers view an [`Automaton`].
 //!
-//! Defines the terms and invariants; `layout.rs` has the constants and `draft.rs` the drafts. `write.rs` has the writer and `read.rs` the reader for walks;
-//! `decode.rs` turns a whole automaton back into a draft. The walk is in [`crate::automaton`], and the construction is
-//! in the compiler.
+//! This page defines the terms and invariants. `layout.rs` has the constants, `draft.rs` the drafts, `write.rs` the
+//! writer, and `read.rs` the reader for walks; `decode.rs` turns a whole automaton back into a draft. The walk is in
+//! [`crate::automaton`], and the construction is in the compiler.
 //!
 //! An automaton is a deterministic machine over a path's bytes, factored at its patterns' wildcards:
 //!

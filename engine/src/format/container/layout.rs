@@ -17,7 +17,7 @@ pub const HEADER_BYTES: usize = 64;
 /// Section table entry size in bytes.
 pub const ENTRY_BYTES: usize = 32;
 
-/// Section alignment in bytes. Keeps data aligned that is laid out in cache lines.
+/// Section alignment in bytes. Keeps data with a cache-line layout aligned.
 pub const SECTION_ALIGNMENT: usize = 64;
 
 /// The checksum's offset in the header.

@@ -1,4 +1,4 @@
-//! What is known of an origin from several sets, and what the caller decides about it.
+//! An origin's data from several sets, and the caller's decision about the origin.
 
 use super::super::NONE;
 use super::super::captures::StoredCaptures;

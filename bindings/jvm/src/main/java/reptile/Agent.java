@@ -229,7 +229,7 @@ public final class Agent {
         return tokens.isEmpty() && !honorsDefaultGroup;
     }
 
-    /** Returns the site that decides a URL in a scope, at a time or, if that is null, at the set's own. */
+    /** Returns the site that decides a URL in a scope at a time, or at the set's own time if {@code time} is null. */
     Site site(Scope scope, String url, Long time) {
         return Site.find(set, scope, url, time);
     }

@@ -27,7 +27,7 @@ public final class Agents {
     private final Scope scope;
     /** Null if only the fetch counts. */
     private final Purpose purpose;
-    /** Whether these stand for a row that names no crawler. The only agent then tells invalid URLs from others. */
+    /** Whether these represent a row that names no crawler. The only agent then separates invalid URLs from others. */
     private final boolean isNobody;
 
     private Agents(CompiledSet set, List<Agent> agents, List<String> names, Scope scope, Purpose purpose, boolean isNobody) {
@@ -74,7 +74,7 @@ public final class Agents {
         return new Agents(set, agents, names, scope, Objects.requireNonNull(purpose, "the purpose"), isNobody);
     }
 
-    /** Returns these crawlers with the scope and the purpose of others. */
+    /** Returns these crawlers with the scope and the purpose of {@code others}. */
     Agents like(Agents others) {
         return new Agents(set, agents, names, others.scope, others.purpose, isNobody);
     }

@@ -242,7 +242,7 @@ public final class CompiledSet {
     }
 
     /**
-     * Finds the crawlers that rows of a table or a log name.
+     * Returns a finder for the crawlers that the rows of a table or a log name.
      *
      * @return the finder
      */
@@ -401,7 +401,10 @@ public final class CompiledSet {
         }
     }
 
-    /** Returns the policy of a URL's origin at a time, or at the set's own if that is null; null if it is unknown. */
+    /**
+     * Returns the policy of a URL's origin at a time, or at the set's own time if {@code time} is null. Returns null if
+     * the policy is unknown.
+     */
     Policy policy(Url url, Long time) {
         long record = find(url);
         if (record < 0) {

@@ -37,7 +37,7 @@ public final class RowAgents {
     }
 
     /**
-     * Returns the same with a scope. Each result has a separate cache, so call this once, not for each row.
+     * Returns this finder with a scope. Each result has a separate cache, so call this once, not for each row.
      *
      * @param scope the origins that may decide a URL
      * @return the finder
@@ -48,7 +48,7 @@ public final class RowAgents {
     }
 
     /**
-     * Returns the same for a purpose. Each result has a separate cache, so call this once, not for each row.
+     * Returns this finder for a purpose. Each result has a separate cache, so call this once, not for each row.
      *
      * @param purpose the purpose
      * @return the finder

@@ -22,7 +22,7 @@ final class SharedSets {
 
     private static final class Entry {
         final CompiledSet set;
-        /** The file's key, time and size, which tell whether another file was renamed over it. */
+        /** The file's key, time and size, which show whether another file was renamed over it. */
         final List<Object> identity;
         volatile long checked = System.nanoTime();
 

@@ -20,7 +20,7 @@ final class Site {
         this.undecided = undecided;
     }
 
-    /** Returns the site that decides a URL in a scope at a time, or at the set's own if that is null. */
+    /** Returns the site that decides a URL in a scope at a time, or at the set's own time if {@code time} is null. */
     static Site find(CompiledSet set, Scope scope, String text, Long time) {
         Url url = Url.split(text);
         return url == null ? invalid(set, Url.isLong(text)) : find(set, scope, url, time);

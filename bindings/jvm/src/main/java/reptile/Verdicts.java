@@ -111,7 +111,7 @@ public final class Verdicts {
         return true;
     }
 
-    /** Returns the crawlers' verdicts, for instance {@code GPTBot DISALLOW, CCBot ALLOW}; with a purpose, those for it. */
+    /** Returns the verdicts for the purpose, or else for the fetch, such as {@code GPTBot DISALLOW, CCBot ALLOW}. */
     @Override
     public String toString() {
         List<String> verdicts = new ArrayList<>();
