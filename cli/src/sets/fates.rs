@@ -1,8 +1,8 @@
 //! Each capture's fate: whether it decides, which capture decides instead, or why it is not used.
 //!
 //! An origin's deciding capture is known only after all captures have been read. Until then each waits as a row in
-//! [`Rows`], sorted by origin, in temporary files if necessary. Each origin's captures are then read twice: once to
-//! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and
+//! [`SpilledRows`], sorted by origin, in temporary files if necessary. Each origin's captures are then read twice: once
+//! to choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and
 //! record.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Failure, Result};
-use reptile_records::spill::{Rows, Scratch, SortedRows};
+use reptile_records::spill::{Scratch, SortedRows, SpilledRows};
 
 /// Bytes of a row's key: an origin's hash or a position in the inputs, and a number that makes the row unique.
 const KEY_BYTES: usize = 16 + 8;
@@ -111,8 +111,8 @@ pub struct Fates {
     by_time: bool,
     /// The input paths, as given.
     inputs: Vec<String>,
-    candidates: Rows,
-    decided: Rows,
+    candidates: SpilledRows,
+    decided: SpilledRows,
     /// The captures' distinct outcomes.
     outcomes: Vec<Outcome>,
     indices: BTreeMap<Outcome, usize>,
@@ -123,7 +123,7 @@ pub struct Fates {
 impl Fates {
     /// Creates an empty collection. `inputs` are the input paths.
     pub fn new(scratch: &Scratch, profile: &Profile, by_time: bool, inputs: Vec<String>) -> Fates {
-        let rows = || Rows::new(scratch.clone());
+        let rows = || SpilledRows::new(scratch.clone());
         Fates {
             profile: profile.clone(),
             by_time,
@@ -227,10 +227,10 @@ impl Fates {
         at: Option<Time>,
         sink: &mut dyn FnMut(FateRow) -> Result<()>,
     ) -> Result<()> {
-        let candidates = std::mem::replace(&mut self.candidates, Rows::new(self.scratch.clone())).finish()?;
+        let candidates = std::mem::replace(&mut self.candidates, SpilledRows::new(self.scratch.clone())).finish()?;
         self.choose(&candidates, limit, at)?;
         drop(candidates);
-        let decided = std::mem::replace(&mut self.decided, Rows::new(self.scratch.clone())).finish()?;
+        let decided = std::mem::replace(&mut self.decided, SpilledRows::new(self.scratch.clone())).finish()?;
         let mut cursor = decided.cursor()?;
         while let Some(row) = cursor.row() {
             sink(parsed(row.get(KEY_BYTES..).unwrap_or_default())?)?;

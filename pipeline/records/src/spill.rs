@@ -3,10 +3,10 @@
 //! The files have no names, so the system removes them when the command ends, even if it is killed.
 //!
 //! ```
-//! use reptile_records::spill::{Rows, Scratch};
+//! use reptile_records::spill::{SpilledRows, Scratch};
 //!
 //! // These rows exceed the memory limit, so they go to a temporary file.
-//! let mut rows = Rows::new(Scratch { buffer_bytes: 64, ..Scratch::default() });
+//! let mut rows = SpilledRows::new(Scratch { buffer_bytes: 64, ..Scratch::default() });
 //! for host in ["c.example", "a.example", "b.example", "a.example"] {
 //!     rows.push(&[b"https://", host.as_bytes()])?;
 //! }
@@ -143,7 +143,7 @@ impl Blobs {
 }
 
 /// A collection of rows, which are sorted bytewise.
-pub struct Rows {
+pub struct SpilledRows {
     scratch: Scratch,
     bytes: Vec<u8>,
     /// Each row's position in `bytes`.
@@ -155,10 +155,10 @@ pub struct Rows {
     runs: Vec<Range<u64>>,
 }
 
-impl Rows {
+impl SpilledRows {
     /// Creates a collection without a file.
-    pub fn new(scratch: Scratch) -> Rows {
-        Rows { scratch, bytes: Vec::new(), spans: Vec::new(), file: None, written: 0, runs: Vec::new() }
+    pub fn new(scratch: Scratch) -> SpilledRows {
+        SpilledRows { scratch, bytes: Vec::new(), spans: Vec::new(), file: None, written: 0, runs: Vec::new() }
     }
 
     /// Returns whether no row was added.
@@ -324,7 +324,7 @@ impl<'f> Run<'f> {
 }
 
 /// Sorted rows, which can be read repeatedly.
-pub struct SortedRows(Rows);
+pub struct SortedRows(SpilledRows);
 
 impl SortedRows {
     /// Returns whether there are no rows.
@@ -346,7 +346,7 @@ impl SortedRows {
 
 /// A position in sorted rows.
 pub struct Cursor<'r> {
-    rows: &'r Rows,
+    rows: &'r SpilledRows,
     /// The run in the file, or `None` if the rows are in memory.
     run: Option<Run<'r>>,
     at: usize,
@@ -422,7 +422,7 @@ mod tests {
     fn rows_go_to_a_file_beyond_the_limit() {
         let span = size_of::<Range<u32>>();
         for (len, in_file) in [(99, false), (100, false), (101, true)] {
-            let mut rows = Rows::new(scratch(100 + 2 * span));
+            let mut rows = SpilledRows::new(scratch(100 + 2 * span));
             assert!(rows.is_empty());
             rows.push(&[b"b", &[b'x'; 49]]).unwrap();
             rows.push(&[b"a", &vec![b'x'; len - 51]]).unwrap();
@@ -437,7 +437,7 @@ mod tests {
     fn runs_are_merged_at_their_limit() {
         for runs in [1, MAX_RUNS - 1, MAX_RUNS, MAX_RUNS + 1, 3 * MAX_RUNS] {
             // Each row exceeds the memory limit, and becomes a run.
-            let mut rows = Rows::new(scratch(1));
+            let mut rows = SpilledRows::new(scratch(1));
             let row = |number: usize| format!("{:05}{}", number * 7919 % 10_007, "x".repeat(number * 50)).into_bytes();
             for number in 0..runs {
                 rows.push(&[&row(number)]).unwrap();
@@ -449,6 +449,6 @@ mod tests {
             assert_eq!(rows_of(&sorted), expected);
             assert_eq!(rows_of(&sorted), expected, "a second time");
         }
-        assert!(rows_of(&Rows::new(scratch(1)).finish().unwrap()).is_empty());
+        assert!(rows_of(&SpilledRows::new(scratch(1)).finish().unwrap()).is_empty());
     }
 }

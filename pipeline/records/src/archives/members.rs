@@ -3,8 +3,8 @@
 //! The `tar` crate parses 512-byte header blocks. This module reads everything between them, because the crate loads
 //! long names and extended headers into memory without a limit. It does not know how members are used.
 //!
-//! A member with an unknown name or kind becomes [`Kind::Faulty`], and reading continues after it. If the next member's
-//! position is unknown, reading ends with an error.
+//! A member with an unknown name or kind becomes [`MemberKind::Faulty`], and reading continues after it. If the next
+//! member's position is unknown, reading ends with an error.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -26,14 +26,14 @@ pub struct Member {
     /// The path as written.
     pub path: Vec<u8>,
     /// The member's kind.
-    pub kind: Kind,
+    pub kind: MemberKind,
     /// The body's length in bytes.
     pub size: u64,
 }
 
 /// A member's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MemberKind {
     /// A regular file. Its body is its content.
     File,
     /// A folder.
@@ -125,15 +125,15 @@ impl<R: Read> Members<R> {
             self.open_body(size);
         }
         let kind = match kind {
-            _ if extended.fault.is_some() => Kind::Faulty(extended.fault.unwrap_or_default()),
-            EntryType::GNUSparse => Kind::Sparse,
-            _ if extended.is_sparse => Kind::Sparse,
-            EntryType::Directory => Kind::Folder,
+            _ if extended.fault.is_some() => MemberKind::Faulty(extended.fault.unwrap_or_default()),
+            EntryType::GNUSparse => MemberKind::Sparse,
+            _ if extended.is_sparse => MemberKind::Sparse,
+            EntryType::Directory => MemberKind::Folder,
             // Before POSIX, a folder was a file whose name ended with a slash.
-            EntryType::Regular if path.ends_with(b"/") => Kind::Folder,
-            EntryType::Regular | EntryType::Continuous => Kind::File,
-            EntryType::Link => Kind::HardLink,
-            _ => Kind::Other,
+            EntryType::Regular if path.ends_with(b"/") => MemberKind::Folder,
+            EntryType::Regular | EntryType::Continuous => MemberKind::File,
+            EntryType::Link => MemberKind::HardLink,
+            _ => MemberKind::Other,
         };
         Ok(Member { path, kind, size: self.body })
     }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     /// Returns each member as text, and the final error.
-    fn read(bytes: &[u8]) -> (Vec<(String, Kind, String)>, Option<String>) {
+    fn read(bytes: &[u8]) -> (Vec<(String, MemberKind, String)>, Option<String>) {
         let mut members = Members::new(bytes);
         let mut found = Vec::new();
         loop {
@@ -411,7 +411,7 @@ mod tests {
         }
     }
 
-    fn names(bytes: &[u8]) -> Vec<(String, Kind)> {
+    fn names(bytes: &[u8]) -> Vec<(String, MemberKind)> {
         let (found, error) = read(bytes);
         assert_eq!(error, None);
         found.into_iter().map(|(name, kind, _)| (name, kind)).collect()
@@ -439,13 +439,13 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("long/er", Kind::File, "1"),
-                ("second", Kind::File, "2"),
-                ("wide", Kind::File, "345"),
-                ("link", Kind::Other, ""),
-                ("folder/", Kind::Folder, ""),
-                ("old/", Kind::Folder, ""),
-                ("hard", Kind::HardLink, ""),
+                ("long/er", MemberKind::File, "1"),
+                ("second", MemberKind::File, "2"),
+                ("wide", MemberKind::File, "345"),
+                ("link", MemberKind::Other, ""),
+                ("folder/", MemberKind::Folder, ""),
+                ("old/", MemberKind::Folder, ""),
+                ("hard", MemberKind::HardLink, ""),
             ]
         );
     }
@@ -455,9 +455,9 @@ mod tests {
         for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
             let name = "n".repeat(len as usize);
             let found = names(&[entry(b'L', b"", len, name.as_bytes()), file("a", ""), file("b", "")].concat());
-            let first = if fits { (name, Kind::File) } else { ("a".into(), found[0].1) };
-            assert_eq!(found, [first, ("b".into(), Kind::File)]);
-            assert_eq!(matches!(found[0].1, Kind::Faulty("its name is longer than the limit of 64 KiB")), !fits);
+            let first = if fits { (name, MemberKind::File) } else { ("a".into(), found[0].1) };
+            assert_eq!(found, [first, ("b".into(), MemberKind::File)]);
+            assert_eq!(matches!(found[0].1, MemberKind::Faulty("its name is longer than the limit of 64 KiB")), !fits);
         }
         for (len, fits) in [(MAX_EXTENDED_BYTES - 1, true), (MAX_EXTENDED_BYTES, true), (MAX_EXTENDED_BYTES + 1, false)]
         {
@@ -465,10 +465,10 @@ mod tests {
             let name = "n".repeat(len as usize - record.len() - 1);
             let body = format!("{record}{name}\n");
             let found = names(&[entry(b'x', b"", len, body.as_bytes()), file("a", ""), file("b", "")].concat());
-            let first = if fits { (name, Kind::File) } else { ("a".into(), found[0].1) };
-            assert_eq!(found, [first, ("b".into(), Kind::File)]);
+            let first = if fits { (name, MemberKind::File) } else { ("a".into(), found[0].1) };
+            assert_eq!(found, [first, ("b".into(), MemberKind::File)]);
             let text = "its extended header is longer than the limit of 1 MiB";
-            assert_eq!(found[0].1 == Kind::Faulty(text), !fits);
+            assert_eq!(found[0].1 == MemberKind::Faulty(text), !fits);
         }
     }
 
@@ -491,7 +491,12 @@ mod tests {
             file("next", ""),
         ]
         .concat();
-        let expected = [("old", Kind::Sparse), ("0.0", Kind::Sparse), ("1.0", Kind::Sparse), ("next", Kind::File)];
+        let expected = [
+            ("old", MemberKind::Sparse),
+            ("0.0", MemberKind::Sparse),
+            ("1.0", MemberKind::Sparse),
+            ("next", MemberKind::File),
+        ];
         assert_eq!(names(&archive), expected.map(|(name, kind)| (name.to_owned(), kind)));
     }
 
@@ -532,7 +537,7 @@ mod tests {
     fn malformed_extended_headers_invalidate_one_member() {
         for body in ["x", "9 path=a\n", "7 path=a\n", "9 pathaa\n", "12 size=-1\n\n", "11 size=1e\n"] {
             let archive = [entry(b'x', b"", body.len() as u64, body.as_bytes()), file("a", ""), file("b", "")].concat();
-            let expected = [("a", Kind::Faulty("its extended header is malformed")), ("b", Kind::File)];
+            let expected = [("a", MemberKind::Faulty("its extended header is malformed")), ("b", MemberKind::File)];
             if body != "9 path=a\n" {
                 assert_eq!(names(&archive), expected.map(|(name, kind)| (name.to_owned(), kind)), "{body:?}");
             }

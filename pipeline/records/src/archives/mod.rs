@@ -16,7 +16,7 @@ use crate::place::Place;
 use crate::text::grouped;
 use crate::{Error, Result};
 pub use members::is_header as is_tar;
-use members::{AfterEnd, Kind, Member, Members};
+use members::{AfterEnd, Member, MemberKind, Members};
 
 /// Maximum bytes after an archive's end that a message shows.
 const SHOWN_BYTES: usize = 20;
@@ -67,13 +67,13 @@ fn read_member<R: Read>(
     let name = || format!("{}: {}", archive.display(), shown(&path));
     let bad = |reason, detail: &str| Ok(Some(Item::Bad { name: name(), reason, detail: detail.into() }));
     match kind {
-        Kind::Folder => return Ok(None),
-        Kind::Faulty(fault) => return bad("malformed member of an archive", fault),
+        MemberKind::Folder => return Ok(None),
+        MemberKind::Faulty(fault) => return bad("malformed member of an archive", fault),
         _ if parts().any(is_hidden) => return Ok(Some(Item::left_out("hidden"))),
-        Kind::File => {}
-        Kind::Sparse => return bad("sparse file in an archive", "make the archive without --sparse"),
-        Kind::HardLink => return bad("hard link in an archive", "make the archive with --hard-dereference"),
-        Kind::Other => return Ok(Some(Item::left_out("not a regular file"))),
+        MemberKind::File => {}
+        MemberKind::Sparse => return bad("sparse file in an archive", "make the archive without --sparse"),
+        MemberKind::HardLink => return bad("hard link in an archive", "make the archive with --hard-dereference"),
+        MemberKind::Other => return Ok(Some(Item::left_out("not a regular file"))),
     }
     let (origins, time) = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
         Ok(PathOwner::Origins(origins)) => (origins, None),

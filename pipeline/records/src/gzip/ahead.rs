@@ -59,7 +59,7 @@ impl WholeMember {
 impl Read for WholeMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let state = self.chunk.lock();
-        let State::Done(found) = &*state else { return Ok(0) };
+        let ChunkState::Done(found) = &*state else { return Ok(0) };
         let data = found.data.get(self.data.clone()).unwrap_or_default();
         let len = data.len().min(buffer.len());
         buffer[..len].copy_from_slice(&data[..len]);
@@ -71,44 +71,44 @@ impl Read for WholeMember {
 /// Compressed bytes, and the members in them.
 struct Chunk {
     bytes: Vec<u8>,
-    state: Mutex<State>,
+    state: Mutex<ChunkState>,
     is_done: Condvar,
 }
 
 /// The state of a chunk's decompression.
-enum State {
+enum ChunkState {
     /// No thread has begun.
     Waiting,
     /// Another thread decompresses the chunk.
     Running,
     /// The reader came first, and decompresses the chunk.
     Taken,
-    Done(Found),
+    Done(FoundMembers),
 }
 
 /// The members that were found in a chunk.
 #[derive(Default)]
-struct Found {
+struct FoundMembers {
     /// Each member's compressed bytes and its data, in order.
     members: VecDeque<(Range<usize>, Range<usize>)>,
     data: Vec<u8>,
 }
 
 impl Chunk {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ChunkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Decompresses the chunk, unless the reader already does.
     fn run(&self) {
         let mut state = self.lock();
-        if !matches!(*state, State::Waiting) {
+        if !matches!(*state, ChunkState::Waiting) {
             return;
         }
-        *state = State::Running;
+        *state = ChunkState::Running;
         drop(state);
         let found = find_members(&self.bytes);
-        *self.lock() = State::Done(found);
+        *self.lock() = ChunkState::Done(found);
         self.is_done.notify_all();
     }
 
@@ -116,12 +116,12 @@ impl Chunk {
     /// not depend on an idle thread.
     fn member(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
         let mut state = self.lock();
-        if matches!(*state, State::Waiting) {
-            *state = State::Taken;
+        if matches!(*state, ChunkState::Waiting) {
+            *state = ChunkState::Taken;
         }
-        let is_running = |state: &mut State| matches!(state, State::Running);
+        let is_running = |state: &mut ChunkState| matches!(state, ChunkState::Running);
         state = self.is_done.wait_while(state, is_running).unwrap_or_else(PoisonError::into_inner);
-        let State::Done(found) = &mut *state else { return None };
+        let ChunkState::Done(found) = &mut *state else { return None };
         while found.members.front().is_some_and(|(packed, _)| packed.start < at) {
             found.members.pop_front();
         }
@@ -131,8 +131,8 @@ impl Chunk {
 }
 
 /// Decompresses the complete members in a chunk.
-fn find_members(bytes: &[u8]) -> Found {
-    let mut found = Found::default();
+fn find_members(bytes: &[u8]) -> FoundMembers {
+    let mut found = FoundMembers::default();
     let (mut at, mut false_starts, mut used) = (0, 0, 0);
     let mut part = vec![0; READ_BYTES];
     let mut member = Member::new(bytes);
@@ -238,7 +238,7 @@ impl<R: Unpack> Chunks<R> {
         if bytes.is_empty() {
             return;
         }
-        let state = Mutex::new(if self.is_ahead { State::Waiting } else { State::Taken });
+        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting } else { ChunkState::Taken });
         let chunk = Arc::new(Chunk { bytes, state, is_done: Condvar::new() });
         if self.is_ahead {
             let chunk = Arc::clone(&chunk);
@@ -358,13 +358,13 @@ mod tests {
     }
 
     /// A source that is read in parts, and fails after its bytes.
-    struct Parts<'b> {
+    struct MemberParts<'b> {
         bytes: &'b [u8],
         part: usize,
         fails: bool,
     }
 
-    impl Read for Parts<'_> {
+    impl Read for MemberParts<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             if self.bytes.is_empty() && self.fails {
                 return Err(io::Error::from_raw_os_error(5));
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    impl Unpack for Parts<'_> {
+    impl Unpack for MemberParts<'_> {
         fn is_ready(&self) -> bool {
             true
         }
@@ -393,7 +393,7 @@ mod tests {
         let packed: Vec<u8> = texts.iter().flat_map(|text| gzip(text)).collect();
         assert!(packed.len() > 4 * CHUNK_BYTES);
         for (part, fails) in [(CHUNK_BYTES, false), (1000, true)] {
-            let mut chunks = Chunks::new(Parts { bytes: &packed, part, fails });
+            let mut chunks = Chunks::new(MemberParts { bytes: &packed, part, fails });
             chunks.max_chunks = 4;
             let mut members = super::super::Members::new(chunks);
             let (mut found, mut buffer) = (vec![Vec::new(); texts.len()], vec![0; 3000]);

@@ -48,7 +48,7 @@ use crate::unpack::Start;
 use crate::warc::codings::{BodyStart, Rest};
 use crate::warc::fields::fields;
 use crate::warc::http;
-use crate::warc::records::{Damage, Next, Record, Records};
+use crate::warc::records::{Damage, NextRecord, Record, Records};
 use crate::{Error, Result};
 
 /// Number of bytes that are kept from a response's block: its header, and the compressed start of its text.
@@ -90,7 +90,8 @@ pub(crate) fn start_bytes(record: &Record) -> usize {
     }
 }
 
-/// Returns a record's page, or `None` if the record is not a page. `names` are the crawlers whose names elements may have.
+/// Returns a record's page, or `None` if the record is not a page. `names` are the crawlers whose names elements may
+/// have.
 ///
 /// Time: linear in the start of the record's block.
 #[must_use]
@@ -214,19 +215,19 @@ impl Pages {
             let next = self.records.next_record();
             let next = next.map_err(|error| Error::at(&self.path, format!("cannot be read: {error}")))?;
             match (next, self.last.take()) {
-                (Next::Record(record), last) => {
+                (NextRecord::Record(record), last) => {
                     self.last = Some(Box::new(record));
                     if let Some(last) = last {
                         return Ok(NextPage::Record(last));
                     }
                 }
-                (Next::Damaged(damage), Some(last)) if last.number != damage.number => {
+                (NextRecord::Damaged(damage), Some(last)) if last.number != damage.number => {
                     self.damage = Some(damage);
                     return Ok(NextPage::Record(last));
                 }
-                (Next::Damaged(damage), _) => return Ok(NextPage::Damaged(damage)),
-                (Next::End, Some(last)) => return Ok(NextPage::Record(last)),
-                (Next::End, None) => return Ok(NextPage::End),
+                (NextRecord::Damaged(damage), _) => return Ok(NextPage::Damaged(damage)),
+                (NextRecord::End, Some(last)) => return Ok(NextPage::Record(last)),
+                (NextRecord::End, None) => return Ok(NextPage::End),
             }
         }
     }

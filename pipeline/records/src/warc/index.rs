@@ -18,7 +18,7 @@ use reptile::capture::Time;
 use reptile::limits::MAX_URL_BYTES;
 
 use super::raw::OneMember;
-use super::records::{Next, RECORD_START, Record, Records};
+use super::records::{NextRecord, RECORD_START, Record, Records};
 use super::redirects::{Redirects, normal_url};
 use super::{Awaited, InputPlace, MAX_BLOCK_BYTES, Reader, read_date};
 use crate::bodies::TOO_LARGE;
@@ -27,7 +27,7 @@ use crate::gzip::{Member, Unpack};
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::shown::shown;
-use crate::spill::Rows;
+use crate::spill::SpilledRows;
 use crate::time::{Zone, read_time, show_time};
 use crate::unpack::Compression;
 use crate::{Error, Item, Result, Sink};
@@ -69,7 +69,7 @@ pub(crate) type Cells<'b> = [Cell<'b>; 5];
 
 /// A row that is waiting for its record.
 #[derive(Clone, Debug)]
-struct Row {
+struct IndexRow {
     file: Vec<u8>,
     offset: u64,
     len: u64,
@@ -79,12 +79,12 @@ struct Row {
     url: Vec<u8>,
 }
 
-impl Row {
+impl IndexRow {
     /// Reads a row's cells.
     ///
     /// # Errors
     /// Returns the reason why the row is not usable, and details.
-    fn of(number: u64, cells: Cells<'_>) -> std::result::Result<Row, (&'static str, String)> {
+    fn of(number: u64, cells: Cells<'_>) -> std::result::Result<IndexRow, (&'static str, String)> {
         let [url, time, file, offset, len] = cells;
         let bad = |detail: String| (NO_RANGE, detail);
         let needed = |cell: Cell<'_>, what: &str, limit: usize| match cell {
@@ -118,7 +118,7 @@ impl Row {
                 Some(read_time(text, &Zone::default()).map_err(bad)?)
             }
         };
-        Ok(Row { file, offset, len, number, time, url })
+        Ok(IndexRow { file, offset, len, number, time, url })
     }
 
     fn end(&self) -> u64 {
@@ -126,14 +126,14 @@ impl Row {
     }
 
     /// Returns the row as bytes that sort by file and offset. File names have no zero bytes.
-    fn push_to(&self, rows: &mut Rows) -> Result<()> {
+    fn push_to(&self, rows: &mut SpilledRows) -> Result<()> {
         let time = self.time.map_or_else(Vec::new, |time| time.to_be_bytes().to_vec());
         let numbers = [self.offset, self.len, self.number, time.len() as u64].map(u64::to_be_bytes);
         rows.push(&[&self.file, &[0], numbers.as_flattened(), &time, &self.url])
     }
 
     /// Parses the bytes of [`Row::push_to`], or returns `None` for other bytes.
-    fn read(bytes: &[u8]) -> Option<Row> {
+    fn read(bytes: &[u8]) -> Option<IndexRow> {
         let (file, rest) = bytes.split_at(memchr::memchr(0, bytes)?);
         let (numbers, rest) = rest.get(1..)?.split_first_chunk::<32>()?;
         let (chunks, _) = numbers.as_chunks::<8>();
@@ -141,7 +141,7 @@ impl Row {
         let [offset, len, number, time_len] = [offset, len, number, time_len].map(u64::from_be_bytes);
         let (time, url) = rest.split_at_checked(usize::try_from(time_len).ok()?)?;
         let time = time.first_chunk().map(|time| Time::from_be_bytes(*time));
-        Some(Row { file: file.into(), offset, len, number, time, url: url.into() })
+        Some(IndexRow { file: file.into(), offset, len, number, time, url: url.into() })
     }
 
     fn file(&self) -> String {
@@ -164,13 +164,13 @@ fn is_below(file: &[u8]) -> bool {
 /// The rows of an index.
 pub(crate) struct Index<'p> {
     path: &'p Place,
-    rows: Rows,
+    rows: SpilledRows,
 }
 
 impl<'p> Index<'p> {
     /// Creates an index without rows. Rows over the memory limit go to a temporary file.
     pub fn new(path: &'p Place, redirects: &Redirects) -> Index<'p> {
-        Index { path, rows: Rows::new(redirects.scratch().clone()) }
+        Index { path, rows: SpilledRows::new(redirects.scratch().clone()) }
     }
 
     /// Adds a row, with its number from 1. An unusable row is an [`Item::Bad`].
@@ -178,7 +178,7 @@ impl<'p> Index<'p> {
     /// # Errors
     /// Returns an error if a temporary file cannot be written, or if the sink fails.
     pub fn add(&mut self, number: u64, cells: Cells<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        match Row::of(number, cells) {
+        match IndexRow::of(number, cells) {
             Ok(row) => row.push_to(&mut self.rows),
             Err((reason, detail)) => {
                 sink(Item::Bad { name: format!("{}: row {number}", self.path.display()), reason, detail })
@@ -196,10 +196,12 @@ impl<'p> Index<'p> {
         let mut file: Option<OpenFile<'_>> = None;
         let mut has_waiting = false;
         let mut files = 0;
-        let mut batch: Vec<Row> = Vec::new();
+        let mut batch: Vec<IndexRow> = Vec::new();
         loop {
             let row = match cursor.row() {
-                Some(bytes) => Some(Row::read(bytes).ok_or_else(|| Error::at(self.path, "damaged temporary file"))?),
+                Some(bytes) => {
+                    Some(IndexRow::read(bytes).ok_or_else(|| Error::at(self.path, "damaged temporary file"))?)
+                }
                 None => None,
             };
             if !row.as_ref().is_some_and(|row| joins(&batch, row))
@@ -224,9 +226,9 @@ impl<'p> Index<'p> {
 }
 
 /// Returns whether a row's record is read together with the preceding ones.
-fn joins(batch: &[Row], row: &Row) -> bool {
+fn joins(batch: &[IndexRow], row: &IndexRow) -> bool {
     let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return true };
-    let end = batch.iter().map(Row::end).max().unwrap_or(0);
+    let end = batch.iter().map(IndexRow::end).max().unwrap_or(0);
     let is_repeated = (last.offset, last.len) == (row.offset, row.len);
     row.file == first.file
         && (is_repeated
@@ -247,15 +249,16 @@ struct OpenFile<'p> {
 
 impl<'p> OpenFile<'p> {
     /// Opens a row's file.
-    fn open(index: &'p Place, root: &Place, row: &Row, place: InputPlace, rank: u64) -> Result<OpenFile<'p>> {
+    fn open(index: &'p Place, root: &Place, row: &IndexRow, place: InputPlace, rank: u64) -> Result<OpenFile<'p>> {
         let source = open(root, &row.file)
             .map_err(|error| Error::at(index, format!("row {}: {}: {error}", row.number, row.file())))?;
         Ok(OpenFile { index, name: row.file.clone(), source, place, rank, awaited: Awaited::default() })
     }
 
     /// Reads some rows' records, in order. Returns whether captures wait for others.
-    fn read(&mut self, rows: &[Row], redirects: &Redirects, sink: &mut Sink<'_>) -> Result<bool> {
-        let (within, outside): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.end() <= self.source.len());
+    fn read(&mut self, rows: &[IndexRow], redirects: &Redirects, sink: &mut Sink<'_>) -> Result<bool> {
+        let (within, outside): (Vec<&IndexRow>, Vec<&IndexRow>) =
+            rows.iter().partition(|row| row.end() <= self.source.len());
         let start = within.first().map_or(0, |row| row.offset);
         let end = within.iter().map(|row| row.end()).max().unwrap_or(0);
         let bytes = match within.first() {
@@ -289,7 +292,7 @@ impl<'p> OpenFile<'p> {
     /// Reads a checked record like one in a WARC file. Returns whether its capture waits for others.
     fn pass_on(
         &mut self,
-        row: &Row,
+        row: &IndexRow,
         record: &StoredRecord,
         stored: &[u8],
         redirects: &Redirects,
@@ -312,13 +315,13 @@ impl<'p> OpenFile<'p> {
             has_waiting: false,
         };
         match reader.records.next_record().map_err(unreadable)? {
-            Next::Record(mut record) => {
+            NextRecord::Record(mut record) => {
                 // Records are ordered by their offsets instead of their numbers.
                 record.number = row.offset;
                 reader.record(&record, sink)?.map_err(unreadable)?;
             }
-            Next::Damaged(damage) => sink(reader.damaged(damage)?)?,
-            Next::End => {}
+            NextRecord::Damaged(damage) => sink(reader.damaged(damage)?)?,
+            NextRecord::End => {}
         }
         self.awaited = reader.awaited;
         Ok(reader.has_waiting)
@@ -363,7 +366,7 @@ impl StoredRecord {
     ///
     /// # Errors
     /// Returns the reason why the record cannot be used, and details.
-    fn check(stored: &[u8], row: &Row) -> std::result::Result<StoredRecord, (&'static str, String)> {
+    fn check(stored: &[u8], row: &IndexRow) -> std::result::Result<StoredRecord, (&'static str, String)> {
         let bad = |detail: String| (OTHER_RECORD, detail);
         let record = if stored.starts_with(RECORD_START) {
             StoredRecord::Plain
@@ -376,14 +379,14 @@ impl StoredRecord {
         let mut records = Records::new(record.source(stored), false);
         let next = |records: &mut Records<_>| records.next_record().map_err(|error| bad(error.to_string()));
         let header = match next(&mut records)? {
-            Next::Record(header) => header,
-            Next::Damaged(damage) => return Err(bad(first_part(&damage.detail))),
-            Next::End => return Err(bad("expected a record, found an empty gzip member".into())),
+            NextRecord::Record(header) => header,
+            NextRecord::Damaged(damage) => return Err(bad(first_part(&damage.detail))),
+            NextRecord::End => return Err(bad("expected a record, found an empty gzip member".into())),
         };
         match next(&mut records)? {
-            Next::End => {}
-            Next::Damaged(damage) if damage.number == 1 => return Err(bad(first_part(&damage.detail))),
-            Next::Damaged(_) | Next::Record(_) => {
+            NextRecord::End => {}
+            NextRecord::Damaged(damage) if damage.number == 1 => return Err(bad(first_part(&damage.detail))),
+            NextRecord::Damaged(_) | NextRecord::Record(_) => {
                 return Err(bad(format!("its {} bytes hold more than one record", row.len)));
             }
         }
@@ -423,7 +426,7 @@ fn member_data(stored: &[u8]) -> std::result::Result<Option<Vec<u8>>, String> {
 }
 
 /// Checks that a record has the row's URL and time.
-fn is_of(record: &Record, row: &Row) -> std::result::Result<(), String> {
+fn is_of(record: &Record, row: &IndexRow) -> std::result::Result<(), String> {
     let target = record.target.as_deref().unwrap_or_default();
     let is_same = target == row.url || normal_url(target).is_some_and(|url| Some(url) == normal_url(&row.url));
     if !is_same {
@@ -466,8 +469,8 @@ mod tests {
     use super::*;
     use crate::gzip::tests::gzip;
 
-    fn row(offset: u64, len: u64) -> Row {
-        Row { file: b"file".to_vec(), offset, len, number: 1, time: Some(-1), url: b"url".to_vec() }
+    fn row(offset: u64, len: u64) -> IndexRow {
+        IndexRow { file: b"file".to_vec(), offset, len, number: 1, time: Some(-1), url: b"url".to_vec() }
     }
 
     #[test]
@@ -476,24 +479,28 @@ mod tests {
             let len = len.to_string();
             let cells =
                 [Cell::Text(b"url"), Cell::Null, Cell::Text(b"file"), Cell::Text(b"7"), Cell::Text(len.as_bytes())];
-            assert_eq!(Row::of(1, cells).map_err(|(reason, _)| reason).err(), (!fits).then_some(TOO_LARGE), "{len}");
+            assert_eq!(
+                IndexRow::of(1, cells).map_err(|(reason, _)| reason).err(),
+                (!fits).then_some(TOO_LARGE),
+                "{len}"
+            );
         }
     }
 
     #[test]
     fn rows_are_sorted_by_file_and_offset() {
-        let mut rows = Rows::new(crate::spill::Scratch::default());
+        let mut rows = SpilledRows::new(crate::spill::Scratch::default());
         let mut expected = Vec::new();
         for file in [&b"a"[..], b"a.b", b"ab"] {
             for (offset, time) in [(1, None), (2, Some(-1)), (256, Some(Time::MAX)), (1 << 40, Some(0))] {
-                expected.push(Row { file: file.to_vec(), time, ..row(offset, 3) });
+                expected.push(IndexRow { file: file.to_vec(), time, ..row(offset, 3) });
             }
         }
         expected.iter().rev().for_each(|row| row.push_to(&mut rows).unwrap());
         let sorted = rows.finish().unwrap();
         let mut cursor = sorted.cursor().unwrap();
         for row in expected {
-            assert_eq!(format!("{:?}", Row::read(cursor.row().unwrap())), format!("{:?}", Some(row)));
+            assert_eq!(format!("{:?}", IndexRow::read(cursor.row().unwrap())), format!("{:?}", Some(row)));
             cursor.advance().unwrap();
         }
         assert!(cursor.row().is_none());
@@ -513,7 +520,7 @@ mod tests {
             // A repeated row is only counted.
             assert!(joins(&vec![first.clone(); count], &first));
         }
-        assert!(!joins(&[first], &Row { file: b"other".to_vec(), ..row(1010, 1) }));
+        assert!(!joins(&[first], &IndexRow { file: b"other".to_vec(), ..row(1010, 1) }));
         assert!(joins(&[], &row(0, MAX_RECORD_BYTES)));
     }
 

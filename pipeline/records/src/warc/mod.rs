@@ -61,8 +61,10 @@ use super::time::{MAX_TIME_BYTES, Zone, read_time};
 use super::{Fetch, Item, Robots, Sink};
 use crate::{Error, Result};
 use http::{Answer, answer};
-use records::{Block, Damage, Next, Record, Records};
-use redirects::{Identity, Key, Kind, RecordPlace, Redirects, Reference, Revisit, is_redirect, normal_url, target_of};
+use records::{Block, Damage, NextRecord, Record, Records};
+use redirects::{
+    AnswerKind, Identity, Key, RecordPlace, Redirects, Reference, Revisit, is_redirect, normal_url, target_of,
+};
 
 /// Maximum number of bytes read from a block: the response header, and the largest body with its chunk lengths.
 const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
@@ -126,9 +128,9 @@ pub(crate) fn read(
     let mut is_untrusted = false;
     loop {
         match reader.records.next_record().map_err(unreadable)? {
-            Next::End => break,
-            Next::Damaged(damage) => sink(reader.damaged(damage)?)?,
-            Next::Record(record) => {
+            NextRecord::End => break,
+            NextRecord::Damaged(damage) => sink(reader.damaged(damage)?)?,
+            NextRecord::Record(record) => {
                 if record.is_untrusted {
                     let is_first = !std::mem::replace(&mut is_untrusted, true);
                     sink(Item::Untrusted { from: is_first.then(|| name_of(record.number)) })?;
@@ -287,7 +289,7 @@ impl<R: Unpack> Reader<'_, R> {
             Ok(start) => http::has_whole_header(start) && !may_be_robots(record, start),
         };
         if is_page {
-            return self.add(record, &url, time, &Kind::NotStored).map(Ok);
+            return self.add(record, &url, time, &AnswerKind::NotStored).map(Ok);
         }
         let answer = match self.records.block(MAX_PAGE_BYTES) {
             Err(error) => return Ok(Err(error)),
@@ -301,7 +303,7 @@ impl<R: Unpack> Reader<'_, R> {
             Some(answer) => {
                 self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok)
             }
-            None => self.add(record, &url, time, &Kind::NotStored).map(Ok),
+            None => self.add(record, &url, time, &AnswerKind::NotStored).map(Ok),
         }
     }
 
@@ -321,9 +323,9 @@ impl<R: Unpack> Reader<'_, R> {
             None
         };
         let kind = match (&next, &revisit) {
-            (Some(next), _) => Kind::Redirect(&answer.capture, next),
-            (None, Some(revisit)) => Kind::Revisit(revisit),
-            (None, None) => Kind::Body(&answer.capture, &answer.body),
+            (Some(next), _) => AnswerKind::Redirect(&answer.capture, next),
+            (None, Some(revisit)) => AnswerKind::Revisit(revisit),
+            (None, None) => AnswerKind::Body(&answer.capture, &answer.body),
         };
         if let Some(url) = url.as_ref().filter(|_| !record.is_untrusted) {
             if let Some(next) = &next {
@@ -337,7 +339,7 @@ impl<R: Unpack> Reader<'_, R> {
         }
         let Some((name, origin)) = robots else { return Ok(()) };
         let RecordPlace { input, number, .. } = self.record_place(record);
-        if !matches!(kind, Kind::Body(..)) {
+        if !matches!(kind, AnswerKind::Body(..)) {
             self.has_waiting = true;
             let target = record.target.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
             return self.redirects.add_waiting(self.record_place(record), name, &target, time, &kind);
@@ -349,7 +351,7 @@ impl<R: Unpack> Reader<'_, R> {
     }
 
     /// Adds a record's response for use by other records.
-    fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &Kind<'_>) -> Result<()> {
+    fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &AnswerKind<'_>) -> Result<()> {
         let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
         let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
         let identity = Identity { key: self.redirects.key(url), time, id, digest };

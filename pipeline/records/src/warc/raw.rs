@@ -39,7 +39,7 @@ use flate2::read::GzEncoder;
 use tempfile::SpooledTempFile;
 
 use super::records::joined::may_begin_record;
-use super::records::{Damage, Next, RECORD_START, Record, Records, stopped};
+use super::records::{Damage, NextRecord, RECORD_START, Record, Records, stopped};
 use crate::gzip::ahead::{Ahead, Chunks, WholeMember};
 use crate::gzip::{Member, Unpack, skip_padding, skip_to_member};
 use crate::pages::start_bytes;
@@ -97,9 +97,9 @@ fn waiting() -> SpooledTempFile {
 }
 
 /// The stored bytes of an archive.
-pub struct ArchiveBytes(Source);
+pub struct ArchiveBytes(ArchiveSource);
 
-enum Source {
+enum ArchiveSource {
     /// A file, whose members are decompressed ahead.
     File(Chunks<WholeStart<File>>),
     /// A remote object, whose members are decompressed ahead too.
@@ -154,14 +154,14 @@ impl ArchiveBytes {
     /// Returns an error if it does not exist or is unreadable.
     pub fn open(place: &Place) -> io::Result<ArchiveBytes> {
         Ok(ArchiveBytes(match place {
-            Place::Remote(url) => Source::Object(Chunks::new(WholeStart::new(Object::open(url)?.into_reader()))),
-            Place::Local(path) => Source::File(Chunks::new(WholeStart::new(File::open(path)?))),
+            Place::Remote(url) => ArchiveSource::Object(Chunks::new(WholeStart::new(Object::open(url)?.into_reader()))),
+            Place::Local(path) => ArchiveSource::File(Chunks::new(WholeStart::new(File::open(path)?))),
         }))
     }
 
     /// Creates a reader of standard input.
     pub fn stdin() -> ArchiveBytes {
-        ArchiveBytes(Source::Stdin(BufReader::with_capacity(READ_BYTES, WholeStart::new(io::stdin()))))
+        ArchiveBytes(ArchiveSource::Stdin(BufReader::with_capacity(READ_BYTES, WholeStart::new(io::stdin()))))
     }
 
     /// Decompresses all layers, such as zstd. The records' stored bytes are then the decompressed ones.
@@ -170,15 +170,15 @@ impl ArchiveBytes {
     /// Returns an error if the data is damaged at its start.
     pub fn decompressed(self) -> io::Result<ArchiveBytes> {
         let (source, _) = unpack(Start::read(Box::new(self))?)?;
-        Ok(ArchiveBytes(Source::Decompressed(BufReader::with_capacity(READ_BYTES, source))))
+        Ok(ArchiveBytes(ArchiveSource::Decompressed(BufReader::with_capacity(READ_BYTES, source))))
     }
 
     fn source(&mut self) -> &mut dyn BufRead {
         match &mut self.0 {
-            Source::File(file) => file,
-            Source::Object(object) => object,
-            Source::Stdin(stdin) => stdin,
-            Source::Decompressed(source) => source,
+            ArchiveSource::File(file) => file,
+            ArchiveSource::Object(object) => object,
+            ArchiveSource::Stdin(stdin) => stdin,
+            ArchiveSource::Decompressed(source) => source,
         }
     }
 }
@@ -204,9 +204,9 @@ impl BufRead for ArchiveBytes {
 impl Ahead for ArchiveBytes {
     fn take_member(&mut self) -> Option<WholeMember> {
         match &mut self.0 {
-            Source::File(file) => file.take_member(),
-            Source::Object(object) => object.take_member(),
-            Source::Stdin(_) | Source::Decompressed(_) => None,
+            ArchiveSource::File(file) => file.take_member(),
+            ArchiveSource::Object(object) => object.take_member(),
+            ArchiveSource::Stdin(_) | ArchiveSource::Decompressed(_) => None,
         }
     }
 }
@@ -348,14 +348,14 @@ fn only<R: Read + Send>(member: OneMember<R>, memory: &mut Vec<u8>, keeps_starts
 /// damage.
 fn only_record<R: Unpack>(records: &mut Records<R>) -> io::Result<Option<Result<Option<Record>, String>>> {
     Ok(Some(match records.next_record()? {
-        Next::Record(record) => match records.next_record()? {
-            Next::End => Ok(Some(record)),
-            Next::Record(_) => return Ok(None),
-            Next::Damaged(damage) => Err(damage.detail),
+        NextRecord::Record(record) => match records.next_record()? {
+            NextRecord::End => Ok(Some(record)),
+            NextRecord::Record(_) => return Ok(None),
+            NextRecord::Damaged(damage) => Err(damage.detail),
         },
-        Next::Damaged(damage) => Err(damage.detail),
+        NextRecord::Damaged(damage) => Err(damage.detail),
         // Some writers append an empty member to the file.
-        Next::End => Ok(None),
+        NextRecord::End => Ok(None),
     }))
 }
 
@@ -416,7 +416,7 @@ impl<R: Read + Send> Unpack for OneMember<R> {
 
 /// Reads uncompressed records.
 pub struct PlainRecords<R> {
-    records: Records<Kept<R>>,
+    records: Records<KeepingReader<R>>,
     /// The record whose end is still unknown.
     last: Option<Record>,
     /// Damage to report after the record.
@@ -426,12 +426,12 @@ pub struct PlainRecords<R> {
 }
 
 /// A source that keeps the bytes read from it.
-struct Kept<R> {
+struct KeepingReader<R> {
     source: R,
     bytes: SpooledTempFile,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for KeepingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.bytes.write_all(&buffer[..read])?;
@@ -439,7 +439,7 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-impl<R: Read + Send> Unpack for Kept<R> {
+impl<R: Read + Send> Unpack for KeepingReader<R> {
     fn discard(&mut self) -> io::Result<u64> {
         // Discards the bytes.
         io::copy(&mut self.source, &mut io::sink())
@@ -449,7 +449,7 @@ impl<R: Read + Send> Unpack for Kept<R> {
 impl<R: Read + Send> PlainRecords<R> {
     /// Creates a reader that starts at the first byte.
     pub fn new(source: R, searches: bool) -> PlainRecords<R> {
-        let records = Records::new(Kept { source, bytes: waiting() }, searches);
+        let records = Records::new(KeepingReader { source, bytes: waiting() }, searches);
         PlainRecords { records, last: None, damage: None, kept_from: 0 }
     }
 
@@ -470,18 +470,18 @@ impl<R: Read + Send> PlainRecords<R> {
         loop {
             let next = self.records.next_record()?;
             let next = match next {
-                Next::Damaged(damage) if self.last.take_if(|last| last.number == damage.number).is_some() => {
+                NextRecord::Damaged(damage) if self.last.take_if(|last| last.number == damage.number).is_some() => {
                     return Ok(NextStored::Damaged(damage));
                 }
                 next => next,
             };
-            let end = if matches!(next, Next::End) { self.records.offset() } else { self.records.start() };
+            let end = if matches!(next, NextRecord::End) { self.records.offset() } else { self.records.start() };
             let stored = self.take_until(end)?;
             let (last, following) = match next {
-                Next::Record(record) => (self.last.replace(record), None),
-                Next::Damaged(damage) => (self.last.take(), Some(damage)),
-                Next::End if self.last.is_none() => return Ok(NextStored::End),
-                Next::End => (self.last.take(), None),
+                NextRecord::Record(record) => (self.last.replace(record), None),
+                NextRecord::Damaged(damage) => (self.last.take(), Some(damage)),
+                NextRecord::End if self.last.is_none() => return Ok(NextStored::End),
+                NextRecord::End => (self.last.take(), None),
             };
             match (last, following) {
                 (Some(last), following) => {

@@ -101,7 +101,7 @@ pub(crate) struct Links {
 }
 
 /// The next item in a file.
-pub(crate) enum Next {
+pub(crate) enum NextRecord {
     /// A record whose block has not been read yet.
     Record(Record),
     /// A damaged record, or bytes outside any record.
@@ -270,11 +270,11 @@ impl<R: Unpack> Records<R> {
     ///
     /// # Errors
     /// Returns an error if the system cannot read the source.
-    pub fn next_record(&mut self) -> io::Result<Next> {
+    pub fn next_record(&mut self) -> io::Result<NextRecord> {
         if self.left > 0
             && let Err(detail) = self.skip_block()?
         {
-            return Ok(Next::Damaged(self.damage(detail)));
+            return Ok(NextRecord::Damaged(self.damage(detail)));
         }
         loop {
             self.skip_blank()?;
@@ -285,10 +285,10 @@ impl<R: Unpack> Records<R> {
                 // The member is damaged where a record should begin, which counts as a record.
                 self.number += 1;
                 self.start = self.offset();
-                return Ok(Next::Damaged(self.damage(detail)));
+                return Ok(NextRecord::Damaged(self.damage(detail)));
             }
             if !self.enter_next_member() {
-                return Ok(Next::End);
+                return Ok(NextRecord::End);
             }
         }
         self.number += 1;
@@ -300,24 +300,24 @@ impl<R: Unpack> Records<R> {
                 if record.length == 0
                     && let Err(detail) = self.end_block(&mut Vec::new())?
                 {
-                    return Ok(Next::Damaged(self.damage(detail)));
+                    return Ok(NextRecord::Damaged(self.damage(detail)));
                 }
-                Ok(Next::Record(record))
+                Ok(NextRecord::Record(record))
             }
             Err(HeaderFault::Skipped(detail, length)) => {
                 self.left = length;
                 let end = if length == 0 { self.end_block(&mut Vec::new())? } else { Ok(false) };
                 let detail = end.map_or_else(|more| format!("{detail}; {more}"), |_| detail.clone());
-                Ok(Next::Damaged(self.damage(detail)))
+                Ok(NextRecord::Damaged(self.damage(detail)))
             }
             Err(HeaderFault::Cut) => {
                 self.stops |= self.is_cut();
                 let broken = self.broken().map(|broken| format!(": {broken}")).unwrap_or_default();
-                Ok(Next::Damaged(self.damage(format!("it ends within its header{broken}"))))
+                Ok(NextRecord::Damaged(self.damage(format!("it ends within its header{broken}"))))
             }
             Err(HeaderFault::Lost(detail)) => {
                 let detail = self.lose(detail, self.start)?;
-                Ok(Next::Damaged(self.damage(detail)))
+                Ok(NextRecord::Damaged(self.damage(detail)))
             }
         }
     }

@@ -55,7 +55,7 @@ use url::Url;
 
 use super::http::Answer;
 use crate::shown::shown;
-use crate::spill::{Blobs, Cursor, Rows, Scratch, SortedRows};
+use crate::spill::{Blobs, Cursor, Scratch, SortedRows, SpilledRows};
 use crate::{Error, Result};
 use crate::{Fetch, Item, Robots, Sink};
 
@@ -222,7 +222,7 @@ struct Stored {
 }
 
 /// A response, by kind.
-pub(crate) enum Kind<'a> {
+pub(crate) enum AnswerKind<'a> {
     /// A response with a body.
     Body(&'a Capture, &'a [u8]),
     /// A redirect to a URL in normal form.
@@ -435,21 +435,21 @@ pub(crate) struct Redirects {
     /// The hash functions' keys.
     hashers: [RandomState; 2],
     scratch: Scratch,
-    state: Mutex<State>,
+    state: Mutex<RedirectState>,
 }
 
-struct State {
+struct RedirectState {
     bodies: Blobs,
-    answers: Rows,
-    waiting: Rows,
+    answers: SpilledRows,
+    waiting: SpilledRows,
 }
 
-impl State {
-    fn new(scratch: &Scratch) -> State {
-        State {
+impl RedirectState {
+    fn new(scratch: &Scratch) -> RedirectState {
+        RedirectState {
             bodies: Blobs::new(scratch.clone()),
-            answers: Rows::new(scratch.clone()),
-            waiting: Rows::new(scratch.clone()),
+            answers: SpilledRows::new(scratch.clone()),
+            waiting: SpilledRows::new(scratch.clone()),
         }
     }
 }
@@ -457,7 +457,7 @@ impl State {
 impl Redirects {
     /// Creates an empty store.
     pub fn new(scratch: Scratch) -> Redirects {
-        let state = Mutex::new(State::new(&scratch));
+        let state = Mutex::new(RedirectState::new(&scratch));
         Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
     }
 
@@ -481,16 +481,16 @@ impl Redirects {
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn add_answer(&self, place: RecordPlace, identity: &Identity, kind: &Kind<'_>) -> Result<()> {
+    pub fn add_answer(&self, place: RecordPlace, identity: &Identity, kind: &AnswerKind<'_>) -> Result<()> {
         let stored = |head: Head, next: Option<&str>, revisit: Option<&Revisit>| {
             to_json(&Stored { head, next: next.map(str::to_owned), revisit: revisit.cloned() })
         };
         let none: &[u8] = &[];
         let parts = match kind {
-            Kind::Body(capture, body) => Some((stored(Head::of(capture), None, None)?, *body)),
-            Kind::Redirect(capture, next) => Some((stored(Head::of(capture), Some(next), None)?, none)),
-            Kind::Revisit(revisit) => Some((stored(Head::default(), None, Some(revisit))?, none)),
-            Kind::NotStored => None,
+            AnswerKind::Body(capture, body) => Some((stored(Head::of(capture), None, None)?, *body)),
+            AnswerKind::Redirect(capture, next) => Some((stored(Head::of(capture), Some(next), None)?, none)),
+            AnswerKind::Revisit(revisit) => Some((stored(Head::default(), None, Some(revisit))?, none)),
+            AnswerKind::NotStored => None,
         };
         let (head_len, body_len) = parts.as_ref().map_or((0, 0), |(head, body)| (head.len(), body.len()));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -522,7 +522,7 @@ impl Redirects {
         name: String,
         url: &str,
         time: Option<Time>,
-        kind: &Kind<'_>,
+        kind: &AnswerKind<'_>,
     ) -> Result<()> {
         let mut waiting = Waiting {
             input: place.input,
@@ -541,9 +541,9 @@ impl Redirects {
             redirect: Head::default(),
         };
         match kind {
-            Kind::Redirect(capture, next) => waiting.follow(Head::of(capture), (*next).into()),
-            Kind::Revisit(revisit) => waiting.revisit((*revisit).clone()),
-            Kind::Body(..) | Kind::NotStored => return Err(broken()),
+            AnswerKind::Redirect(capture, next) => waiting.follow(Head::of(capture), (*next).into()),
+            AnswerKind::Revisit(revisit) => waiting.revisit((*revisit).clone()),
+            AnswerKind::Body(..) | AnswerKind::NotStored => return Err(broken()),
         };
         let row = self.row(&waiting)?;
         self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(&[&row])
@@ -563,14 +563,15 @@ impl Redirects {
     /// Returns an error if a temporary file cannot be used, or if `sink` fails.
     pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { bodies, answers, waiting } = std::mem::replace(&mut *state, State::new(&self.scratch));
+        let RedirectState { bodies, answers, waiting } =
+            std::mem::replace(&mut *state, RedirectState::new(&self.scratch));
         drop(state);
         if waiting.is_empty() {
             return Ok(());
         }
         let answers = answers.finish()?;
         let mut waiting = waiting.finish()?;
-        let mut endings = Rows::new(self.scratch.clone());
+        let mut endings = SpilledRows::new(self.scratch.clone());
         while !waiting.is_empty() {
             waiting = self.step(&answers, &waiting, &bodies, &mut endings)?;
         }
@@ -584,9 +585,9 @@ impl Redirects {
         answers: &SortedRows,
         waiting: &SortedRows,
         bodies: &Blobs,
-        endings: &mut Rows,
+        endings: &mut SpilledRows,
     ) -> Result<SortedRows> {
-        let mut next = Rows::new(self.scratch.clone());
+        let mut next = SpilledRows::new(self.scratch.clone());
         let mut answers = Answers { cursor: answers.cursor()?, key: None, entries: Vec::new(), is_whole: true };
         let mut cursor = waiting.cursor()?;
         while let Some(row) = cursor.row() {
@@ -641,7 +642,12 @@ impl Answers<'_> {
 }
 
 /// Follows one redirect or revisit. Returns the capture if it waits for another step.
-fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings: &mut Rows) -> Result<Option<Waiting>> {
+fn step_of(
+    mut waiting: Waiting,
+    answers: &Answers<'_>,
+    bodies: &Blobs,
+    endings: &mut SpilledRows,
+) -> Result<Option<Waiting>> {
     if !answers.is_whole {
         return leave_out(&waiting, 3, endings);
     }
@@ -698,13 +704,13 @@ fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
 /// Such a position's length in bytes.
 const ORDER_BYTES: usize = 8 + 8;
 
-fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
+fn too_many(waiting: Waiting, endings: &mut SpilledRows) -> Result<Option<Waiting>> {
     let order = order_of(&waiting);
     endings.push(&[&[0], &order, &to_json(&Ending::TooMany(waiting))?])?;
     Ok(None)
 }
 
-fn leave_out(waiting: &Waiting, reason: u8, endings: &mut Rows) -> Result<Option<Waiting>> {
+fn leave_out(waiting: &Waiting, reason: u8, endings: &mut SpilledRows) -> Result<Option<Waiting>> {
     let name = match &waiting.reference {
         None => format!("{}, to {}", waiting.name, shown(waiting.wanted_url().as_bytes())),
         Some(_) => waiting.name.clone(),

@@ -7,14 +7,14 @@ use super::*;
 fn first(bytes: Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, String> {
     let mut records = Records::new(Cursor::new(bytes), false);
     match records.next_record().unwrap() {
-        Next::Record(_) => match records.block(limit).unwrap() {
+        NextRecord::Record(_) => match records.block(limit).unwrap() {
             Block::Whole(block, _) => Ok(Some(block)),
             Block::TooLarge(_) => Ok(None),
             Block::NoMemory(_) => Err("no memory".into()),
             Block::Damaged(damage) => Err(damage.detail),
         },
-        Next::Damaged(damage) => Err(damage.detail),
-        Next::End => Err("nothing".into()),
+        NextRecord::Damaged(damage) => Err(damage.detail),
+        NextRecord::End => Err("nothing".into()),
     }
 }
 
@@ -24,9 +24,9 @@ fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
     let (mut whole, mut damages) = (0, Vec::new());
     loop {
         match records.next_record().unwrap() {
-            Next::Record(_) => whole += 1,
-            Next::Damaged(damage) => damages.push(damage),
-            Next::End => return (whole, damages),
+            NextRecord::Record(_) => whole += 1,
+            NextRecord::Damaged(damage) => damages.push(damage),
+            NextRecord::End => return (whole, damages),
         }
     }
 }
@@ -130,7 +130,7 @@ fn arbitrary_bytes_are_read_to_the_end() {
         let searches = random() % 2 == 0;
         let mut records = Records::new(Cursor::new(bytes.clone()), searches);
         let mut found = 0;
-        while !matches!(records.next_record().unwrap(), Next::End) {
+        while !matches!(records.next_record().unwrap(), NextRecord::End) {
             if random() % 2 == 0 {
                 records.block(10).unwrap();
             }

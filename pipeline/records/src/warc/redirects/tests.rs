@@ -25,7 +25,7 @@ fn status(status: u16) -> Capture {
 
 fn add_redirect(redirects: &Redirects, number: usize, from: &str, to: &str, waits: bool) {
     let capture = status(301);
-    let kind = Kind::Redirect(&capture, to);
+    let kind = AnswerKind::Redirect(&capture, to);
     redirects.add_answer(place(number), &identity(redirects, from, Some(1)), &kind).unwrap();
     if waits {
         redirects.add_waiting(place(number), format!("record {number}"), from, Some(1), &kind).unwrap();
@@ -34,7 +34,7 @@ fn add_redirect(redirects: &Redirects, number: usize, from: &str, to: &str, wait
 
 fn add_answer(redirects: &Redirects, number: usize, url: &str, body: &[u8]) {
     let identity = identity(redirects, url, Some(1));
-    redirects.add_answer(place(number), &identity, &Kind::Body(&status(200), body)).unwrap();
+    redirects.add_answer(place(number), &identity, &AnswerKind::Body(&status(200), body)).unwrap();
 }
 
 /// Resolves everything. Returns each capture's name, status, redirect count, and the reason if it was skipped.
@@ -90,14 +90,14 @@ fn revisit_chains_stop_at_the_limit() {
             let reference = Reference { url: url(0), id: Some(u64::from(number) + 1), ..Reference::default() };
             let revisit = Revisit::new(reference, None, None);
             let identity = Identity { id: u64::from(number), ..identity(&all, &url(0), Some(1)) };
-            all.add_answer(place(number as usize), &identity, &Kind::Revisit(&revisit)).unwrap();
+            all.add_answer(place(number as usize), &identity, &AnswerKind::Revisit(&revisit)).unwrap();
             if number == 0 {
-                let kind = Kind::Revisit(&revisit);
+                let kind = AnswerKind::Revisit(&revisit);
                 all.add_waiting(place(0), "record 0".into(), &url(0), Some(1), &kind).unwrap();
             }
         }
         let identity = Identity { id: u64::from(count), ..identity(&all, &url(0), Some(1)) };
-        all.add_answer(place(count as usize), &identity, &Kind::Body(&status(200), b"x")).unwrap();
+        all.add_answer(place(count as usize), &identity, &AnswerKind::Body(&status(200), b"x")).unwrap();
         let found = resolve(&all);
         assert_eq!(found[0].1, if count <= MAX_REVISITS { 200 } else { 999 }, "{count}");
     }
