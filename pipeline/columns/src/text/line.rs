@@ -2,7 +2,6 @@
 
 use reptile::UrlParts;
 use reptile::capture::Time;
-use reptile::limits::MAX_URL_BYTES;
 use reptile_records::lines::trimmed_url;
 use reptile_records::tables::{Fault, Row};
 use reptile_records::time::{Zone, read_time};
@@ -90,15 +89,15 @@ impl NamedRow for Line<'_> {
     }
 }
 
-/// A text that is invalid everywhere. An empty text is the path `/` for a single robots.txt, which could allow it.
-static INVALID_URL: [u8; MAX_URL_BYTES + 1] = [b'x'; MAX_URL_BYTES + 1];
+/// A text that is invalid everywhere: neither a URL nor a path that begins with a slash.
+const INVALID_URL: &[u8] = b"no URL";
 
 /// The URL to decide, without surrounding white space. A row whose URL could not be read has an invalid one.
 impl AsRef<[u8]> for Line<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         if self.cells.is_some_and(|cells| cells.fault.is_some()) {
-            return &INVALID_URL;
+            return INVALID_URL;
         }
         trimmed_url(self.url())
     }
