@@ -237,8 +237,8 @@ fn mistakes_are_errors() {
         (options(&["train"]), "has no use \"train\"; expected train-ai, search, ai-use"),
         (options(&["search", "search"]), "search: is given twice"),
         (
-            UsageOptions { lines: "all".into(), ..options(&["search"]) },
-            "unknown lines \"all\"; expected usage, signals, both",
+            UsageOptions { lines: "both".into(), ..options(&["search"]) },
+            "lines: no statements are called \"both\"; expected usage, signals, tokens, default-group, all",
         ),
         (UsageOptions { lines: "all".into(), ..none.clone() }, "have no effect without uses or purpose"),
         (UsageOptions { vocabulary: "any".into(), ..none.clone() }, "have no effect without uses or purpose"),
