@@ -315,9 +315,10 @@ def registrations(web, *, agents=None, times=False, **options):
         robots("url", web, agents, times="time" if times else None, **column, **options)
 
     def duckdb():
+        duckdb = pytest.importorskip("duckdb")
         from reptile.duckdb import register
 
-        register(pytest.importorskip("duckdb").connect(), web, agents, times="BIGINT" if times else None, **options)
+        register(duckdb.connect(), web, agents, times="BIGINT" if times else None, **options)
 
     def datafusion():
         from reptile.datafusion import register
