@@ -838,9 +838,9 @@ reptile_code reptile_one_shot_decide(const reptile_one_shot *one_shot,
 reptile_code reptile_one_shot_free(reptile_one_shot **one_shot);
 
 // Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
-// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
-// or more of `REPTILE_USAGE_LINES_...`, combined with `|`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
-// Thread-safe.
+// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one or more
+// of `REPTILE_USAGE_LINES_...`, combined with `|`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses
+// with `reptile_uses_free`. Thread-safe.
 //
 // # Safety
 // `names` must be null or point to `names_len` NUL-terminated strings. `vocabulary` must be null or NUL-terminated.

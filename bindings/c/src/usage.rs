@@ -61,9 +61,9 @@ pub struct ReptileUses {
 }
 
 /// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
-/// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
-/// or more of `REPTILE_USAGE_LINES_...`, combined with `|`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
-/// Thread-safe.
+/// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one or more
+/// of `REPTILE_USAGE_LINES_...`, combined with `|`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses
+/// with `reptile_uses_free`. Thread-safe.
 ///
 /// # Safety
 /// `names` must be null or point to `names_len` NUL-terminated strings. `vocabulary` must be null or NUL-terminated.
@@ -140,15 +140,14 @@ unsafe fn options(
 /// Returns the names for a combination of [`ReptileUsageLines`], as in [`UsageOptions::lines`].
 fn names_of(lines: u32) -> Result<String, Failure> {
     const NAMES: [&str; 4] = ["usage", "signals", "tokens", "default-group"];
-    let named = (0..).zip(NAMES).filter(|(bit, _)| lines >> bit & 1 != 0);
-    let names: Vec<&str> = named.map(|(_, name)| name).collect();
     if lines == 0 {
         return Ok(UsageOptions::default().lines);
     }
     if lines >> NAMES.len() != 0 {
         return Err(Failure::argument(format!("the lines are a combination of 1, 2, 4 and 8, not {lines}")));
     }
-    Ok(names.join(","))
+    let named = (0..).zip(NAMES).filter(|(bit, _)| lines >> bit & 1 != 0);
+    Ok(named.map(|(_, name)| name).collect::<Vec<_>>().join(","))
 }
 
 /// Prepares the questions of some options.

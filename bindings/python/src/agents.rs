@@ -93,8 +93,8 @@ impl PyAgent {
     ///
     /// ``lines`` are the statements that are read, separated by commas: ``usage`` (``Content-Usage``), ``signals``
     /// (``Content-Signal``), ``tokens`` (groups whose product token names a use), ``default-group`` (those, and the
-    /// groups for ``*`` where no group names the token) or ``all``. The most restrictive holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
-    /// ``ValueError``. ``at`` is as in ``decide``.
+    /// groups for ``*`` where no group names the token) or ``all``. The most restrictive holds. ``vocabulary`` is a name
+    /// or a file, as in ``reptile classify``; a use that it lacks is a ``ValueError``. ``at`` is as in ``decide``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     #[pyo3(signature = (url, uses, *, at=None, lines="usage,tokens", vocabulary="aipref-08"))]
     fn usage<'py>(

@@ -279,6 +279,9 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         verdicts: &[Verdict],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
+        if !verdicts.contains(&Verdict::Allow) {
+            return Ok(());
+        }
         for &(category, token) in &self.stated {
             let stated = Preference::of_rules(policy.decide_normal(token, path)?);
             let answers = preferences.chunks_mut(self.query.len().max(1));
