@@ -626,11 +626,3 @@ pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
     PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
         .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
 }
-/// How `--resume` notices that an input has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Resume {
-    /// By its size, time and ETag
-    State,
-    /// By its size and the checksum of its bytes
-    Checksum,
-}

@@ -22,7 +22,7 @@ use crate::failures::Failures;
 use crate::outputs::build_record;
 use crate::outputs::file::{Output, publish};
 use crate::outputs::identity::Identity;
-use crate::outputs::kept::{refuse_changed, state_of};
+use crate::outputs::kept::{made_before, refuse_changed, state_of};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState, SetState};
 use crate::same_file::{refuse_links, refuse_overwriting};
@@ -31,6 +31,7 @@ use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report};
 use counts::FilterCounts;
 use plan::{Destination, Plan};
+use record::FilterLineage;
 use reptile_records::detect::{Content, ExpectedInput, detect};
 use reptile_records::place::Place;
 use reptile_records::shown::shown;
@@ -123,19 +124,19 @@ impl Filter<'_> {
             return Err(Failure::at(input, "has no file name to use in the folder of --output"));
         }
         let path = folder.join(name);
-        refuse_links(folder, &path, self.plan.follow_links)?;
+        refuse_links(folder, &path, self.plan.in_folder.follow_links)?;
         let record_path = build_record::hidden_path_of(&path)?;
-        refuse_links(folder, &record_path, self.plan.follow_links)?;
+        refuse_links(folder, &record_path, self.plan.in_folder.follow_links)?;
         for path in [&path, &record_path] {
             refuse_overwriting(path, self.plan.inputs.iter().chain([&self.plan.set]))?;
         }
         self.run.check_metrics_path([], [&path, &record_path])?;
         // A pipe has no state to compare.
-        let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.plan.resume)).transpose()?;
+        let fingerprint = input.is_file_or_remote().then(|| state_of(input, self.plan.in_folder.resume)).transpose()?;
         let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
-        if let Some(record::FilterLineage { lineage, counts }) =
-            record::made_before(self.plan, &self.state, &state, &path, self.run)?
-        {
+        let (options, force) = (self.plan.in_folder, self.plan.force);
+        let earlier = made_before(&path, options, force, (&self.state, &state), self.run)?;
+        if let Some(FilterLineage { lineage, counts }) = earlier {
             return Ok(Copied { counts, lineage, was_kept: true });
         }
         if let Some(parent) = path.local().and_then(Path::parent) {
@@ -154,7 +155,7 @@ impl Filter<'_> {
             if let Some(fingerprint) = fingerprint {
                 refuse_changed(input, &fingerprint)?;
                 let file = Output::create_file(&record_path, true)?;
-                record = build_record::write(&record::FilterLineage { lineage: lineage.clone(), counts }, file)?;
+                record = build_record::write(&FilterLineage { lineage: lineage.clone(), counts }, file)?;
             }
             // A record without its file is harmless, and a file without its record cannot be resumed.
             publish(record.into_iter().chain([complete]))?;

@@ -8,7 +8,8 @@ use super::url::{UrlColumns, column_of};
 use super::written::WrittenOptions;
 use crate::failures::KeepGoing;
 use crate::inputs::FilesFrom;
-use crate::options::{ArchiveOptions, Resume, RightsOptions, SetOptions, ZoneOption, scopes, table_format};
+use crate::options::{ArchiveOptions, RightsOptions, SetOptions, ZoneOption, scopes, table_format};
+use crate::outputs::kept::FolderOptions;
 use crate::run::metrics::MetricsOptions;
 use reptile_columns::Scope;
 use reptile_records::place::Place;
@@ -148,9 +149,9 @@ pub struct Args {
     /// The origins that may decide a URL [default: origin]
     ///
     /// A robots.txt applies only to its own origin (RFC 9309), so URLs of other origins are unknown. With a wider
-    /// scope, the nearest robots.txt is used for an origin without one in SET: first the same host's, then that of the
-    /// host with or without www., then the registered domain's, each with the URL's own choice of http or https first.
-    /// The reason column names the origin.
+    /// scope, an origin without a robots.txt in SET uses the nearest one: from the same host, then from the host with
+    /// or without www., then from the registered domain, each with the URL's own choice of http or https first. The
+    /// reason column names the origin.
     #[arg(long, value_name = "SCOPE", value_parser = scopes(), default_value = "origin", hide_default_value = true)]
     pub scope: Scope,
     #[command(flatten)]
@@ -174,17 +175,8 @@ pub struct Args {
     /// Replace the output file if it exists
     #[arg(long, requires = "files")]
     pub force: bool,
-    /// Keep files in the folder of --output that were already made from the same set, options and input
-    ///
-    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
-    /// its bytes decide, and the record has the checksum. A changed input is an error, unless --force replaces the
-    /// file.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
-        requires = "output")]
-    pub resume: Option<Resume>,
-    /// Write through symbolic links in the folder of --output; otherwise they are errors
-    #[arg(long, requires = "output")]
-    pub follow_links: bool,
+    #[command(flatten)]
+    pub in_folder: FolderOptions,
     #[command(flatten)]
     pub keep_going: KeepGoing,
     /// Write invalid rows to this file: the line number, the problem, and the unchanged row

@@ -16,7 +16,8 @@ use super::url::{UrlColumns, column_of};
 use super::written::Written;
 use crate::error::{Failure, Result};
 use crate::failures::KeepGoing;
-use crate::options::{Resume, RightsOptions, SetOptions};
+use crate::options::{RightsOptions, SetOptions};
+use crate::outputs::kept::FolderOptions;
 use crate::same_file::refuse_inside;
 use crate::sets::agents::{EXACT, name_in};
 use crate::sets::refuse_swapped;
@@ -80,8 +81,7 @@ pub struct List {
 pub struct Folder {
     pub path: Place,
     pub lists: Vec<NamedFile>,
-    pub resume: Option<Resume>,
-    pub follow_links: bool,
+    pub options: FolderOptions,
     pub keep_going: KeepGoing,
     pub report: Option<Place>,
     pub force: bool,
@@ -107,8 +107,8 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
     let output = args.output.filter(|_| folder.is_none());
     if folder.is_none() {
         refuse_without_folder(&[
-            ("--resume", args.resume.is_some()),
-            ("--follow-links", args.follow_links),
+            ("--resume", args.in_folder.resume.is_some()),
+            ("--follow-links", args.in_folder.follow_links),
             ("--rows-per-file", args.written.rows_per_file.is_some()),
         ])?;
     } else if args.rejects.is_some() {
@@ -124,8 +124,7 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
             Lists::Several(Folder {
                 path,
                 lists: args.files_from.expand_named(&args.lists)?,
-                resume: args.resume,
-                follow_links: args.follow_links,
+                options: args.in_folder,
                 keep_going: args.keep_going,
                 report: args.report,
                 force: args.force,

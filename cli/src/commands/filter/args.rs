@@ -2,7 +2,8 @@
 
 use crate::failures::KeepGoing;
 use crate::inputs::FilesFrom;
-use crate::options::{ArchiveOptions, PurposeOptions, Resume, RightsOptions, SetOptions};
+use crate::options::{ArchiveOptions, PurposeOptions, RightsOptions, SetOptions};
+use crate::outputs::kept::FolderOptions;
 use crate::run::metrics::MetricsOptions;
 use reptile_records::place::Place;
 
@@ -63,17 +64,8 @@ pub struct Args {
     /// Replace existing output files
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Keep files in the folder of --output that were already made from the same set, options and input
-    ///
-    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
-    /// its bytes decide, and .FILE.made.json has the checksum. A changed input is an error, unless --force replaces the
-    /// file.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
-        requires = "output")]
-    pub resume: Option<Resume>,
-    /// Write through symbolic links in the folder of --output; otherwise they are errors
-    #[arg(long, requires = "output")]
-    pub follow_links: bool,
+    #[command(flatten)]
+    pub in_folder: FolderOptions,
     #[command(flatten)]
     pub keep_going: KeepGoing,
     /// Only count records

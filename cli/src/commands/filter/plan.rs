@@ -8,7 +8,8 @@ use reptile_records::trees::NamedFile;
 use super::args::Args;
 use crate::error::{Failure, Result};
 use crate::failures::KeepGoing;
-use crate::options::{Resume, RightsOptions, SetOptions};
+use crate::options::{RightsOptions, SetOptions};
+use crate::outputs::kept::FolderOptions;
 use crate::same_file::{refuse_inside, refuse_overwriting};
 
 /// A run's inputs, questions and outputs.
@@ -26,8 +27,7 @@ pub struct Plan {
     pub purpose: Option<(String, UnknownUsage)>,
     pub destination: Destination,
     pub force: bool,
-    pub resume: Option<Resume>,
-    pub follow_links: bool,
+    pub in_folder: FolderOptions,
     pub keep_going: KeepGoing,
     /// Whether damaged archives are searched for the next record.
     pub resync: bool,
@@ -69,7 +69,8 @@ impl Plan {
                  were written to one output cannot be removed from it",
             ));
         }
-        for (option, is_given) in [("--resume", args.resume.is_some()), ("--follow-links", args.follow_links)] {
+        let FolderOptions { resume, follow_links } = args.in_folder;
+        for (option, is_given) in [("--resume", resume.is_some()), ("--follow-links", follow_links)] {
             if is_given && !is_folder {
                 let message = format!("{option} requires -o with a folder, which gets a file for each archive");
                 return Err(Failure::new(message));
@@ -97,8 +98,7 @@ impl Plan {
             purpose: args.purpose.given()?.map(|(purpose, unknown)| (purpose.to_owned(), unknown)),
             destination,
             force: args.force,
-            resume: args.resume,
-            follow_links: args.follow_links,
+            in_folder: args.in_folder,
             keep_going: args.keep_going,
             resync: args.archives.resync,
         })

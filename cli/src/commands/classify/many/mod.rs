@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use self::jobs::{Job, create, jobs};
-use self::record::{VerdictLineage, made_before};
+use self::record::VerdictLineage;
 use super::decide::decide;
 use super::files::{Decided, Files, NextOutput};
 use super::plan::{Folder, List, Plan};
@@ -21,7 +21,7 @@ use crate::error::{Exit, Failure, Result, note};
 use crate::failures::Failures;
 use crate::outputs::build_record;
 use crate::outputs::file::{Complete, Output, publish};
-use crate::outputs::kept::{refuse_changed, state_of};
+use crate::outputs::kept::{made_before, refuse_changed, state_of};
 use crate::outputs::summary::{Summary, grouped};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState};
@@ -45,10 +45,10 @@ pub fn run(plan: &Plan, folder: &Folder, run: &Run) -> Result<Exit> {
 /// Decides the list of each job. Lists that cannot be read go to `failures`.
 fn run_all(plan: &Plan, jobs: &[Job], folder: &Folder, run: &Run, failures: &mut Failures) -> Result<Exit> {
     for job in jobs {
-        job.refuse_links(&folder.path, folder.follow_links)?;
+        job.refuse_links(&folder.path, folder.options.follow_links)?;
         job.refuse_other_form()?;
     }
-    if folder.resume.is_none() && !folder.force {
+    if folder.options.resume.is_none() && !folder.force {
         for job in jobs {
             if let Some((_, file)) = job.existing()?.first() {
                 return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
@@ -105,7 +105,7 @@ fn run_one(
     wants_page: bool,
     run: &Run,
 ) -> Result<Outcome> {
-    let fingerprint = state_of(&job.list, folder.resume)?;
+    let fingerprint = state_of(&job.list, folder.options.resume)?;
     let input = InputState::new(&job.list, &fingerprint);
     let existing = job.existing()?;
     let is_partial = match kept(folder, job, settings, &input, &existing, run)? {
@@ -200,9 +200,9 @@ fn kept(
     existing: &[(u32, Place)],
     run: &Run,
 ) -> Result<EarlierOutput> {
-    let mut records = Vec::new();
+    let mut records: Vec<VerdictLineage> = Vec::new();
     for (_, file) in existing {
-        match made_before(folder, &settings.state, input, file, run)? {
+        match made_before(file, folder.options, folder.force, (&settings.state, input), run)? {
             Some(record) => records.push(record),
             None => return Ok(EarlierOutput::Nothing),
         }

@@ -3,13 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::plan::Folder;
-use crate::error::{Failure, Result};
-use crate::outputs::identity::Identity;
-use crate::outputs::kept::kept;
-use crate::run::Run;
-use crate::run::lineage::{InputState, Lineage, SetState};
-use reptile_records::place::Place;
+use crate::run::lineage::Lineage;
 
 /// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
@@ -25,21 +19,8 @@ pub struct VerdictLineage {
     pub most_are_invalid: bool,
 }
 
-/// Returns an existing file's record, if `--resume` is given and the file is up to date.
-///
-/// # Errors
-/// Returns an error if the file is not up to date and may not be replaced.
-pub fn made_before(
-    folder: &Folder,
-    set: &SetState,
-    input: &InputState,
-    file: &Place,
-    run: &Run,
-) -> Result<Option<VerdictLineage>> {
-    if folder.resume.is_none() || !file.exists().map_err(|error| Failure::at(file, error))? {
-        return Ok(None);
+impl AsRef<Lineage> for VerdictLineage {
+    fn as_ref(&self) -> &Lineage {
+        &self.lineage
     }
-    let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    let of_run = run.lineage();
-    kept(file, folder.force, |record: &VerdictLineage| record.lineage.difference(&of_run, set, input, &found))
 }
