@@ -71,7 +71,7 @@ fn a_file_without_a_directive_of_its_own_is_refused() {
         ("a table of captures", format!("url,status,body\n{row}")),
         ("escaped quotes", format!("url,status,body\n{escaped}")),
     ];
-    // Lines such as `sep=;` are no sign of a table without a column of URLs.
+    // A line such as `sep=;` does not show that a table lacks a column of URLs.
     let starts = STARTS.into_iter().chain(JSON).filter(|(name, _)| !matches!(*name, "nothing" | "CSV after sep="));
     let starts = starts.map(|(name, start)| (name, start.repeat(2)));
     let mut refused = 0;

@@ -54,8 +54,8 @@ crate::words!(Preference, "a preference", name {
 });
 
 impl Preference {
-    /// Returns the preference of a group whose product token names a use: a `Disallow` forbids the use, and anything
-    /// else permits it, even if no rule matches.
+    /// Returns the preference of a group whose product token names a use: the use is forbidden where a `Disallow`
+    /// decides, and permitted elsewhere, even if no rule matches.
     #[must_use]
     pub const fn of_rules(verdict: Verdict) -> Preference {
         match verdict {

@@ -2,7 +2,7 @@
 
 use super::error::TooLarge;
 
-/// Means "none" in place of a number or an address.
+/// Stands for a missing number or address.
 pub const NONE: u32 = u32::MAX;
 
 /// Returns the little-endian two-byte number at `at`.

@@ -270,7 +270,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         if self.stated.is_empty() { Ok(()) } else { self.combine_tokens(policy, path, verdicts, preferences) }
     }
 
-    /// Combines the preferences of agents that may fetch the path with those of groups for tokens.
+    /// Combines the preferences of agents that may fetch the path with the preferences that groups for tokens state.
     #[cold]
     fn combine_tokens(
         &self,

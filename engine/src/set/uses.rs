@@ -11,7 +11,8 @@ pub struct UsageCategory {
     pub usage: Vec<Box<[u8]>>,
     /// The labels in signals.
     pub signals: Vec<Box<[u8]>>,
-    /// The product tokens of groups whose rules are statements: a `Disallow` forbids the use, anything else permits it.
+    /// The product tokens of groups whose rules are statements: the use is forbidden where a `Disallow` decides, and
+    /// permitted elsewhere.
     pub tokens: Vec<Box<[u8]>>,
 }
 

@@ -5,7 +5,7 @@ use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
 use crate::column::Layout;
 use crate::error::{Error, ErrorKind};
 
-/// The statements that are read by default: those of [`Sources::default`].
+/// The statements that are read by default, as by [`Sources::default`].
 const DEFAULT_LINES: &str = "usage,tokens";
 
 /// The meanings of an unknown preference, by their names.
