@@ -67,9 +67,14 @@ fn a_file_without_a_directive_of_its_own_is_refused() {
     let folder = Folder::new();
     let row = "https://a.example/robots.txt,200,\"User-agent: *\nDisallow: /\"\n";
     let escaped = "https://a.example/robots.txt,200,\"User-agent: *\nDisallow: /\\\"x\nAllow: /y\"\n";
+    let backslash = "https://b.example/robots.txt,200,\"# x \\\"\"\n";
+    let carriage = "https://b.example/robots.txt,200,\"# x\rUser-agent: *\rDisallow: /\r\"\n";
     let tables = [
         ("a table of captures", format!("url,status,body\n{row}")),
         ("escaped quotes", format!("url,status,body\n{escaped}")),
+        ("a backslash before a closing quote", format!("url,status,body\n{backslash}{row}")),
+        ("CR in a quoted cell", format!("url,status,body\n{row}{carriage}")),
+        ("CR in a cell of TSV", format!("url\tstatus\tbody\n{}", carriage.replace(',', "\t").replace('"', ""))),
     ];
     // A line such as `sep=;` does not show that a table lacks a column of URLs.
     let starts = STARTS.into_iter().chain(JSON).filter(|(name, _)| !matches!(*name, "nothing" | "CSV after sep="));
@@ -86,5 +91,5 @@ fn a_file_without_a_directive_of_its_own_is_refused() {
             refused += 1;
         }
     }
-    assert_eq!(refused, 18 * 2);
+    assert_eq!(refused, 21 * 2);
 }

@@ -33,7 +33,7 @@ use super::captures::names::TableKind;
 use super::csv_captures::table_of;
 use super::detect::{Content, ExpectedInput, detect, detect_with};
 use super::gzip::Unpack;
-use super::lines::lines;
+use super::tables::quotes::{Quoting, Scan};
 use super::tables::{Delimiter, requests_or_captures};
 use super::unpack::{Compression, Start, unpack};
 use super::warc::index::names::is_index;
@@ -121,8 +121,8 @@ impl Input {
     }
 
     /// Takes text whose first line looks like rows for one robots.txt if it has a directive, because the website may have
-    /// written that line. No row of a log, a list or an index is a directive. In a table, the lines of quoted cells do
-    /// not count: they may be captured bodies.
+    /// written that line. No row of a log, a list or an index is a directive. In a table, only the starts of rows count,
+    /// because cells may be captured bodies.
     ///
     /// # Errors
     /// Returns an error if the input is unreadable.
@@ -136,7 +136,7 @@ impl Input {
         }
         let limit = MAX_BODY_BYTES as u64;
         let text = self.source.peek(limit + 1).map_err(|error| Error::io(&self.path, error))?;
-        self.is_one = text.len() as u64 <= limit && has_own_directive(&text, self.table().is_some());
+        self.is_one = text.len() as u64 <= limit && has_own_directive(&text, self.table().map(|(_, delimiter)| delimiter));
         if self.is_one {
             self.content = Content::Text;
         }
@@ -338,17 +338,18 @@ pub fn read_input(mut input: Input) -> Result<Vec<u8>> {
     input.read()
 }
 
-/// Returns whether a line is a directive. In a table, it must be outside quotes, except for escaped ones.
-fn has_own_directive(text: &[u8], is_table: bool) -> bool {
-    if !is_table {
-        return has_directive(text);
-    }
-    let mut is_quoted = false;
-    lines(text).any(|line| {
-        let is_own = !is_quoted && has_directive(line);
-        let quotes = memchr::memchr_iter(b'"', line).filter(|&at| !line[..at].ends_with(b"\\"));
-        is_quoted ^= quotes.count() % 2 == 1;
-        is_own
+/// Returns whether a line is a directive. In a table, it must be at a row's start, before any quote or CR, however the
+/// table writes quotes in quoted cells.
+fn has_own_directive(text: &[u8], delimiter: Option<Delimiter>) -> bool {
+    let Some(delimiter) = delimiter else { return has_directive(text) };
+    let quoting = Quoting { may_be_plain: delimiter == Delimiter(b'\t'), ..Quoting::csv(delimiter.0) };
+    let mut open: Option<Scan> = None;
+    text.split_inclusive(|&byte| byte == b'\n').any(|line| {
+        let starts_row = open.is_none();
+        let mut scan = open.take().unwrap_or_default();
+        open = scan.read(line, quoting).is_none().then(|| scan.next_piece());
+        let start = memchr::memchr2(b'"', b'\r', line).map_or(line, |end| &line[..end]);
+        starts_row && has_directive(start)
     })
 }
 
