@@ -58,17 +58,19 @@ def robots(
     joined = polars.struct(*(each.alias(str(number)) for number, each in enumerate(expressions)))
     part = joined if question.row_values else expressions[0]
     # Rows are independent, so the streaming engine may split columns.
-    return part.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
+    return part.map_batches(_Decide(structs, bool(question.row_values)), return_dtype=kind, is_elementwise=True).alias("robots")
 
 
 class _Decide:
-    """Decides a part of a column. It pickles, and so does a lazy query."""
+    """Decides a part of a column, or with ``has_values`` of a struct with the URL and the row's values. It pickles, and
+    so does a lazy query."""
 
-    def __init__(self, structs: Structs) -> None:
+    def __init__(self, structs: Structs, has_values: bool) -> None:
         self._structs = structs
+        self._has_values = has_values
 
     def __call__(self, part: polars.Series) -> polars.Series:
-        columns = part.struct.unnest().get_columns() if isinstance(part.dtype, polars.Struct) else [part]
+        columns = part.struct.unnest().get_columns() if self._has_values else [part]
         # A column without any value may have no type.
         texts = columns[0].cast(polars.String) if columns[0].dtype == polars.Null else columns[0]
         return polars.Series(part.name, self._structs(texts, *columns[1:]))

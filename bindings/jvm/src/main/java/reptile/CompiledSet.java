@@ -454,10 +454,10 @@ public final class CompiledSet {
         return Together.explain(this, policy, agent.groups(policy, container.matchesContained), bytes);
     }
 
-    /** Returns the website's preference for each use, for a URL of a policy's origin. */
-    Preference[] usage(Agent agent, Policy policy, Url url, Uses uses) {
+    /** Returns the website's preference for each use, for a URL of a policy's origin and the verdict for its fetch. */
+    Preference[] usage(Agent agent, Policy policy, Url url, Uses uses, Verdict fetch) {
         Preference[] answer = new Preference[uses.count()];
-        boolean isDisallowed = verdict(agent, policy, url) == Verdict.DISALLOW;
+        boolean isDisallowed = fetch == Verdict.DISALLOW;
         Arrays.fill(answer, isDisallowed ? Preference.NOT_APPLICABLE : Preference.UNKNOWN);
         if (isDisallowed || agent.isFree()) {
             return answer;

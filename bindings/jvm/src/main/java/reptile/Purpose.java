@@ -65,7 +65,7 @@ public final class Purpose {
 
     /** Returns an agent's single verdict for the fetch and the use. */
     Verdict verdict(Site site, Agent agent, Verdict fetch) {
-        return fetch == Verdict.ALLOW ? verdict(fetch, site.usage(agent, use)[0]) : fetch;
+        return fetch == Verdict.ALLOW ? verdict(fetch, site.usage(agent, use, fetch)[0]) : fetch;
     }
 
     /** Returns the use and the meaning of an unknown preference, such as {@code train-ai, unknown is DISALLOW}. */

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Resolves the names, chains, groups and headers that users and clients write to a set's crawlers. */
 final class Resolver {
@@ -16,6 +18,9 @@ final class Resolver {
     private final Crawlers crawlers;
     private final Tokens tokens;
     private final boolean matchesContained;
+    /** The agents for the product tokens in {@link Uses}, a fixed few, without and with the default group. */
+    private final Map<String, Agent> uses = new ConcurrentHashMap<>();
+    private final Map<String, Agent> usesOrDefault = new ConcurrentHashMap<>();
 
     Resolver(CompiledSet set, Crawlers crawlers, Tokens tokens, boolean matchesContained) {
         this.set = set;
@@ -156,9 +161,11 @@ final class Resolver {
         return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 
-    /** Resolves a product token that names a use of pages. */
+    /** Resolves a product token that names a use of pages, once for all URLs. */
     Agent ofUse(String token, boolean honorsDefaultGroup) {
-        return agent(token, new Crawlers.Chain(Collections.singletonList(token), honorsDefaultGroup));
+        Map<String, Agent> resolved = honorsDefaultGroup ? usesOrDefault : uses;
+        return resolved.computeIfAbsent(
+                token, name -> agent(name, new Crawlers.Chain(Collections.singletonList(name), honorsDefaultGroup)));
     }
 
     private Agent agent(String name, Crawlers.Chain chain) {

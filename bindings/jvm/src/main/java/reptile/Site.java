@@ -65,6 +65,11 @@ final class Site {
     }
 
     Preference[] usage(Agent agent, Uses uses) {
-        return policy == null ? uses.unknown() : set.usage(agent, policy, url, uses);
+        return usage(agent, uses, verdict(agent));
+    }
+
+    /** Returns the preferences for an agent whose verdict for the fetch is known. */
+    Preference[] usage(Agent agent, Uses uses, Verdict fetch) {
+        return policy == null ? uses.unknown() : set.usage(agent, policy, url, uses, fetch);
     }
 }

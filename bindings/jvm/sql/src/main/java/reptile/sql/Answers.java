@@ -97,13 +97,14 @@ public final class Answers {
             return new Object[] {name, "invalid", null, null, "no time", hasPurpose ? "invalid" : null, uses(question, null)};
         }
         Explanation explained = (at == null ? agents.explain(url) : agents.explainAt(url, at.seconds)).get(0);
-        String purpose = hasPurpose ? word(decide(agents, url, at).forPurpose().get(0)) : null;
+        Verdict fetch = explained.verdict();
+        Verdict purpose = hasPurpose && fetch == Verdict.ALLOW ? decide(agents, url, at).forPurpose().get(0) : fetch;
         List<Preference> preferences = question.options.uses == null ? null
                 : (at == null ? agents.usage(url, question.options.uses) : agents.usageAt(url, at.seconds, question.options.uses)).get(0);
         Long line = explained.line() == 0 ? null : explained.line();
         String rule = explained.rule().map(Rule::toString).orElse(null);
         return new Object[] {
-            name, word(explained.verdict()), line, rule, explained.reasonText(), purpose, uses(question, preferences)
+            name, word(fetch), line, rule, explained.reasonText(), hasPurpose ? word(purpose) : null, uses(question, preferences)
         };
     }
 
