@@ -24,8 +24,7 @@ mod usage;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use reptile_compiler::reason::{Extent, Reasoner, Statement};
-use reptile_engine::automaton::Ruleset;
+use reptile_compiler::reason::{self, Extent, Reasoner, Statement};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{self as engine, Policy};
 
@@ -181,7 +180,10 @@ impl Statements {
         new.sort_unstable();
         new.dedup();
         let examine = |numbers: &&[u32]| {
-            Ok::<_, FormatError>((numbers.to_vec(), self.reasoner.extent(&rulesets_of(set, numbers)?)?))
+            Ok::<_, FormatError>((
+                numbers.to_vec(),
+                self.reasoner.extent(reason::Access::of_rulesets(set, numbers)?.rulesets())?,
+            ))
         };
         for found in map_all(&new, examine) {
             self.known.extend([found?]);
@@ -194,10 +196,6 @@ impl Statements {
     pub fn get(&self, rulesets: &[u32]) -> Option<&Statement> {
         self.known.get(rulesets)
     }
-}
-
-fn rulesets_of<'s, B: AsRef<[u8]>>(set: &'s engine::Set<B>, numbers: &[u32]) -> Result<Vec<Ruleset<'s>>, FormatError> {
-    numbers.iter().map(|&number| Ok(Ruleset::stored(set.rulesets().get(number)?)?)).collect()
 }
 
 /// A crawler's access to an origin, with its reason: a row of `reptile summarize`.

@@ -2,7 +2,7 @@
 
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Policy};
+use reptile_engine::set::{Agent, Policy, Set};
 use reptile_engine::verdict::{RuleKind, Verdict};
 
 /// A crawler's rules at an origin, or its verdict for every path there.
@@ -24,6 +24,24 @@ impl<'r> Access<'r> {
             Some(Verdict::Disallow) => Ok(Access::Every(RuleKind::Disallow)),
             Some(_) => Ok(Access::Every(RuleKind::Allow)),
             None => Ok(Access::Rules(policy.rules_for(agent)?.iter().map(|rules| rules.ruleset).collect())),
+        }
+    }
+
+    /// Returns the rules in rulesets of a set that decide together, by their numbers.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn of_rulesets<B: AsRef<[u8]>>(set: &'r Set<B>, numbers: &[u32]) -> Result<Access<'r>, FormatError> {
+        let ruleset = |&number: &u32| Ok(Ruleset::stored(set.rulesets().get(number)?)?);
+        numbers.iter().map(ruleset).collect::<Result<_, FormatError>>().map(Access::Rules)
+    }
+
+    /// Returns the rulesets, of which there are none with one verdict for every path.
+    #[must_use]
+    pub fn rulesets(&self) -> &[Ruleset<'r>] {
+        match self {
+            Access::Every(_) => &[],
+            Access::Rules(rulesets) => rulesets,
         }
     }
 }

@@ -90,9 +90,7 @@ impl<'s> StatedUses<'s> {
             groups: Vec::new(),
         };
         for (category, rulesets) in tokens {
-            let ruleset = |&number: &u32| Ok(Ruleset::stored(set.rulesets().get(number)?)?);
-            let rulesets = rulesets.iter().map(ruleset).collect::<Result<_, FormatError>>()?;
-            uses.groups.push((*category, Access::Rules(rulesets)));
+            uses.groups.push((*category, Access::of_rulesets(set, rulesets)?));
         }
         for group in groups {
             let Some(view) = set.usages().get(group.statements)? else { continue };

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 
 /// Maximum number of column names in a message.
-pub(crate) const MAX_SHOWN_NAMES: usize = 20;
+const MAX_SHOWN_NAMES: usize = 20;
 
 /// The input columns that an output keeps before its verdict columns. A struct is kept with all its
 /// fields, and a list with all its elements.

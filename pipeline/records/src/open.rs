@@ -167,9 +167,14 @@ impl Input {
         self.content == Content::Arrow && crate::magic::is_arrow_file(&self.source.bytes)
     }
 
+    /// Returns whether this is text that need not be one robots.txt.
+    fn may_have_rows(&self) -> bool {
+        self.content == Content::Text && !self.is_one
+    }
+
     /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
     pub(crate) fn table(&self) -> Option<(TableKind, Delimiter)> {
-        if self.content != Content::Text || self.is_one {
+        if !self.may_have_rows() {
             return None;
         }
         table_of(first_line(&self.source.bytes)).filter(|(kind, _)| *kind != TableKind::Other)
@@ -187,9 +192,7 @@ impl Input {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.rows_in_text() {
             _ if self.is_several() => Some(self.content.describe()),
-            None if self.content == Content::Text && !self.is_one && is_url(&self.source.bytes) => {
-                Some("a list of URLs")
-            }
+            None if self.may_have_rows() && is_url(&self.source.bytes) => Some("a list of URLs"),
             rows => rows,
         }
     }
@@ -199,7 +202,7 @@ impl Input {
     /// Does not recognize URL lists, because that requires all lines.
     pub fn rows_in_text(&self) -> Option<&'static str> {
         match self.table() {
-            _ if self.content != Content::Text || self.is_one => None,
+            _ if !self.may_have_rows() => None,
             _ if is_index(self.start()) => Some("an index of WARC records"),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),

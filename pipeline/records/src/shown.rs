@@ -22,9 +22,36 @@ pub fn shown(text: &[u8]) -> String {
     }
 }
 
+/// Maximum number of names that a message lists.
+const MAX_LISTED_NAMES: usize = 30;
+
+/// Lists names for a message: up to [`MAX_LISTED_NAMES`], and the number of the others.
+///
+/// ```
+/// use reptile_records::shown::listed;
+/// assert_eq!(listed(["url", "id"].iter()), "url, id");
+/// ```
+pub fn listed(names: impl ExactSizeIterator<Item = impl std::fmt::Display>) -> String {
+    let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+    let names: Vec<String> = names.take(MAX_LISTED_NAMES).map(|name| name.to_string()).collect();
+    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lists_are_cut() {
+        for (count, more) in [(MAX_LISTED_NAMES - 1, ""), (MAX_LISTED_NAMES, ""), (MAX_LISTED_NAMES + 1, " and 1 more")]
+        {
+            let list = listed(vec!["x"; count].into_iter());
+            assert_eq!(
+                (list.matches('x').count(), &list[list.rfind('x').unwrap_or(0) + 1..]),
+                (count.min(MAX_LISTED_NAMES), more)
+            );
+        }
+    }
 
     #[test]
     fn long_text_is_truncated_at_the_limit() {

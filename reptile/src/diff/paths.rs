@@ -523,23 +523,16 @@ impl PathQuestion {
 
 impl DecidingKey {
     fn access<'s>(&self, set: &'s Set<&'s [u8]>) -> Result<Access<'s>, Error> {
-        let numbers = match self {
-            DecidingKey::Every(verdict) => return Ok(Access::Every(*verdict)),
-            DecidingKey::Rules(numbers) => numbers,
-        };
-        let ruleset = |&number: &u32| -> Result<_, FormatError> {
-            Ok(reptile_engine::automaton::Ruleset::stored(set.rulesets().get(number)?)?)
-        };
-        Ok(Access::Rules(numbers.iter().map(ruleset).collect::<Result<_, _>>()?))
+        match self {
+            DecidingKey::Every(verdict) => Ok(Access::Every(*verdict)),
+            DecidingKey::Rules(numbers) => Ok(Access::of_rulesets(set, numbers)?),
+        }
     }
 }
 
 /// Returns the size of the rules in bytes.
 fn bytes_of(access: &Access<'_>) -> u64 {
-    match access {
-        Access::Every(_) => 0,
-        Access::Rules(rulesets) => rulesets.iter().map(|ruleset| ruleset.byte_len() as u64).sum(),
-    }
+    access.rulesets().iter().map(|ruleset| ruleset.byte_len() as u64).sum()
 }
 
 fn unproved() -> Comparison {

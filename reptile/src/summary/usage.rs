@@ -8,7 +8,7 @@ use reptile_engine::format::policies::UsageGroup;
 use reptile_engine::set::{self as engine, Policy, UseTokens};
 use reptile_engine::verdict::RuleKind;
 
-use super::{Access, DecidingRules, Statements, Summary, rulesets_of};
+use super::{Access, DecidingRules, Statements, Summary};
 use crate::Agent;
 use crate::error::Error;
 use crate::parallel::map_all;
@@ -173,7 +173,7 @@ impl UsageStatements {
         let examine = |usage: &&DecidingUsage| {
             let access = match &usage.rulesets {
                 None => reason::Access::Every(RuleKind::Allow),
-                Some(numbers) => reason::Access::Rules(rulesets_of(set, numbers)?),
+                Some(numbers) => reason::Access::of_rulesets(set, numbers)?,
             };
             let stated = StatedUses::of(set, &usage.groups, &usage.tokens, &self.uses.query)?;
             let found = self.reasoner.uses(&access, &stated)?;

@@ -260,8 +260,5 @@ fn names(set: &Set<Vec<u8>>, policy: &Policy<'_>) -> Result<BTreeSet<Vec<u8>>, F
 
 /// Returns the size of the rules in bytes.
 fn bytes_of(access: &Access<'_>) -> u64 {
-    match access {
-        Access::Every(_) => 0,
-        Access::Rules(rulesets) => rulesets.iter().map(|ruleset| ruleset.byte_len() as u64).sum(),
-    }
+    access.rulesets().iter().map(|ruleset| ruleset.byte_len() as u64).sum()
 }

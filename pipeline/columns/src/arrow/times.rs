@@ -20,18 +20,8 @@ const SECONDS_IN_DAY: i64 = 24 * 60 * 60;
 
 /// Finds the time column in arrays of a type.
 pub(crate) fn place(data_type: &DataType, name: &str) -> Result<usize, Error> {
-    let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
-    let DataType::Struct(fields) = data_type else {
-        return fail(format!("there is no column {name:?} with times, only an array without columns"));
-    };
-    match fields.find(name) {
-        Some((index, field)) if is_time(field.data_type()) => Ok(index),
-        Some((_, field)) => fail(format!(
-            "the column {name:?} has to be one of times, dates or whole numbers (seconds since 1970), found {}",
-            field.data_type()
-        )),
-        None => fail(format!("there is no column {name:?} with times")),
-    }
+    let expected = "times, dates or whole numbers (seconds since 1970)";
+    urls::named_column(data_type, name, "times", (is_time, expected))
 }
 
 /// Returns whether arrays of a type contain times that [`seconds`] can convert. A column without values may have the

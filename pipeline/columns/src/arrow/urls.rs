@@ -76,17 +76,26 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
 
 /// Finds the column with crawlers' names in arrays of a type.
 pub(crate) fn crawler_place(data_type: &DataType, name: &str) -> Result<usize, Error> {
+    named_column(data_type, name, "crawlers", (is_text, "crawlers, as texts"))
+}
+
+/// Finds a column by its name and a test of its type, for which there are words.
+pub(crate) fn named_column(
+    data_type: &DataType,
+    name: &str,
+    contents: &str,
+    (is_type, expected): (fn(&DataType) -> bool, &str),
+) -> Result<usize, Error> {
     let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
     let DataType::Struct(fields) = data_type else {
-        return fail(format!("there is no column {name:?} with crawlers, only an array without columns"));
+        return fail(format!("there is no column {name:?} with {contents}, only an array without columns"));
     };
     match fields.find(name) {
-        Some((index, field)) if is_text(field.data_type()) => Ok(index),
+        Some((index, field)) if is_type(field.data_type()) => Ok(index),
         Some((_, field)) => {
-            let found = field.data_type();
-            fail(format!("the column {name:?} has to be one of crawlers, as texts, found {found}"))
+            fail(format!("the column {name:?} has to be one of {expected}, found {}", field.data_type()))
         }
-        None => fail(format!("there is no column {name:?} with crawlers")),
+        None => fail(format!("there is no column {name:?} with {contents}")),
     }
 }
 

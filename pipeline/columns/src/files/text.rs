@@ -19,10 +19,11 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StringViewAr
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use reptile_records::batches::kept::KeptRows;
+use reptile_records::shown::listed;
 
 use super::no_kept_rows;
 use crate::error::{Error, ErrorKind};
-use crate::kept::{MAX_SHOWN_NAMES, check_names};
+use crate::kept::check_names;
 use crate::text::AnswerFormat;
 
 /// Appends a row's value. Returns `None` if no text expresses it.
@@ -107,12 +108,9 @@ impl KeptText {
         if refused.is_empty() {
             return Ok(());
         }
-        let more = refused.len().saturating_sub(MAX_SHOWN_NAMES);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown = refused[..refused.len().min(MAX_SHOWN_NAMES)].join(", ");
-        let format = self.format.name();
+        let (refused, format) = (listed(refused.iter()), self.format.name());
         let message = "these types have no text; keep other columns, or write Parquet or Arrow";
-        Err(Error::new(ErrorKind::Column, format!("{format}: {shown}{more}: {message}")))
+        Err(Error::new(ErrorKind::Column, format!("{format}: {refused}: {message}")))
     }
 
     /// Returns rows, which end with LF, after their kept columns.

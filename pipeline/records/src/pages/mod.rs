@@ -34,8 +34,8 @@ mod page;
 mod wat;
 
 use reptile::rights::Statements;
-use reptile_pages::{ContentType, read_field};
-pub use reptile_pages::{CrawlerNames, MAX_TEXT_BYTES, PageText};
+pub use reptile_pages::CrawlerNames;
+use reptile_pages::{ContentType, MAX_TEXT_BYTES, read_field};
 
 pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
 pub use page::Page;

@@ -10,14 +10,11 @@ use super::quotes::Quoting;
 use super::row::{is_url, is_url_name};
 use super::{COMMA, ColumnOption, Columns, Format, Numbers, Table};
 use crate::lines::{MAX_LINE_BYTES, without_line_end};
-use crate::shown::shown;
+use crate::shown::{listed, shown};
 
 /// Maximum number of first rows that must agree on a delimiter or a column without a header. More rows would delay the
 /// first verdicts; fewer could all be from one site.
 const MAX_AGREEING_ROWS: usize = 100;
-
-/// Maximum number of column names that a message lists.
-const MAX_SHOWN_NAMES: usize = 20;
 
 /// A result whose error message follows the table's path.
 type MessageResult<T> = Result<T, String>;
@@ -428,7 +425,5 @@ fn places(row: &[Vec<u8>], is_it: impl Fn(&[u8]) -> bool) -> Vec<usize> {
 
 /// Lists a row's cells for a message.
 fn list(row: &[Vec<u8>]) -> String {
-    let names: Vec<String> = row.iter().take(MAX_SHOWN_NAMES).map(|cell| format!("\"{}\"", shown(cell))).collect();
-    let more = row.len().saturating_sub(MAX_SHOWN_NAMES);
-    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    listed(row.iter().map(|cell| format!("\"{}\"", shown(cell))))
 }

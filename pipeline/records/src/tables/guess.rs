@@ -13,7 +13,7 @@ use super::row::is_url;
 use super::{COMMA, Format, Table, cdx, cdxj};
 use crate::lines::{trimmed_url, without_line_end};
 use crate::place::Place;
-use crate::shown::shown;
+use crate::shown::{listed, shown};
 
 /// Returns a table's format according to its file name and its first line, or `None` for a list, TSV or CSV.
 ///
@@ -96,18 +96,12 @@ fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
         return None;
     }
     let wanted = table.names.first().map_or("the field", String::as_str);
-    let more = names.0.len().saturating_sub(MAX_SHOWN_FIELDS);
-    let shown: Vec<String> =
-        names.0.iter().take(MAX_SHOWN_FIELDS).map(|name| format!("\"{}\"", shown(name.as_bytes()))).collect();
-    let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = names.0.iter().map(|name| format!("\"{}\"", shown(name.as_bytes())));
+    let fields = if names.len() == 0 { "none".to_owned() } else { listed(names) };
     Some(format!(
-        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url, or the URL's parts with --url 'https://{{HOST}}{{PATH}}'"
+        "they are JSON objects without {wanted}; the fields of the first are {fields}; name the field with --url, or the URL's parts with --url 'https://{{HOST}}{{PATH}}'"
     ))
 }
-
-/// Maximum number of fields that a message lists.
-const MAX_SHOWN_FIELDS: usize = 20;
 
 /// An object's top-level field names.
 #[derive(Default)]

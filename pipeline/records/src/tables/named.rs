@@ -2,10 +2,7 @@
 
 use super::is_url_name;
 use crate::batches::cells::Class;
-use crate::shown::shown;
-
-/// Maximum number of column names in a message.
-const MAX_SHOWN_NAMES: usize = 20;
+use crate::shown::{listed, shown};
 
 /// A result whose error text continues a sentence that begins with the table's path.
 type MessageResult<T> = std::result::Result<T, String>;
@@ -59,9 +56,7 @@ pub(crate) trait NamedColumns {
     /// Returns the column names for a message.
     fn names(&self) -> String {
         let name = |at: usize| format!("\"{}\"", shown(self.name(at).as_bytes()));
-        let names: Vec<String> = (0..self.column_count().min(MAX_SHOWN_NAMES)).map(name).collect();
-        let more = self.column_count().saturating_sub(MAX_SHOWN_NAMES);
-        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+        listed((0..self.column_count()).map(name))
     }
 
     /// Describes a column for a message by its number and its name.

@@ -132,7 +132,7 @@ impl IndexRow {
         rows.push(&[&self.file, &[0], numbers.as_flattened(), &time, &self.url])
     }
 
-    /// Parses the bytes of [`Row::push_to`], or returns `None` for other bytes.
+    /// Parses the bytes of [`IndexRow::push_to`], or returns `None` for other bytes.
     fn read(bytes: &[u8]) -> Option<IndexRow> {
         let (file, rest) = bytes.split_at(memchr::memchr(0, bytes)?);
         let (numbers, rest) = rest.get(1..)?.split_first_chunk::<32>()?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::escapes::Escapes;
 use super::shape::MAX_FIRST_LINES;
 use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
-use crate::shown::shown;
+use crate::shown::{listed, shown};
 use crate::tables::json::{Fields, steps};
 use crate::tables::log::shape::Site;
 use crate::tables::{Cells, ColumnOption, Fault};
@@ -399,18 +399,12 @@ pub(crate) fn unknown(line: &[u8]) -> String {
         Ok(Value::Object(object)) => object.iter().flat_map(|(name, value)| paths_of(name, value)).collect(),
         _ => Vec::new(),
     };
-    let more = fields.len().saturating_sub(MAX_SHOWN_FIELDS);
-    let shown: Vec<&str> = fields.iter().take(MAX_SHOWN_FIELDS).map(String::as_str).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    let fields = if fields.is_empty() { "none".to_owned() } else { listed(fields.iter()) };
     format!(
-        "--input-format json-log: expected fields as written by {names}; the first object has the fields {fields}{more}; \
+        "--input-format json-log: expected fields as written by {names}; the first object has the fields {fields}; \
          name them with --input-format jsonl and --url 'https://{{HOST}}{{PATH}}'"
     )
 }
-
-/// Maximum number of fields that a message lists.
-const MAX_SHOWN_FIELDS: usize = 30;
 
 /// Returns a field's name, or the names of the fields in it.
 fn paths_of(name: &str, value: &Value) -> Vec<String> {
