@@ -438,7 +438,7 @@ fn tied_patterns_are_limited() {
     }
 }
 
-/// The longest dictionary that parsers must support has 1,024 members with keys of 64 characters (RFC 9651, section 3).
+/// The longest dictionary that parsers must support has 1,024 members with keys of 64 characters (RFC 9651, section 3.2).
 #[test]
 fn the_longest_required_dictionary_fits() {
     let members: Vec<String> = (0..1024).map(|member| format!("k{member:063}=n")).collect();

@@ -13,7 +13,7 @@ use super::{FormatError, TooLarge, fit, pad};
 pub(super) const UNIT: usize = 4;
 
 /// Maximum size of a value or key in bytes. Longer ones are neither written nor read, so a reader needs no more memory
-/// than this. RFC 9651, section 3, requires parsers to support dictionaries of 1,024 members with keys of 64 characters.
+/// than this. RFC 9651, section 3.2, requires parsers to support dictionaries of 1,024 members with keys of 64 characters.
 /// With `=n, ` after each key, such a `Content-Usage` value has 68 KiB, which leaves 4 KiB for its path.
 pub const MAX_DIRECTIVE_BYTES: usize = 72 << 10;
 
