@@ -322,6 +322,7 @@ impl Set {
         }
         let width = columns.width();
         let rows = verdicts.chunks_mut(width).zip(preferences.chunks_mut((width * query.len()).max(1)));
+        let own_tokens = self.engine.use_tokens(query)?;
         for (url, (verdicts, preferences)) in texts.zip(rows) {
             let (site, path, replaced) = match self.find(url)? {
                 SiteLookup::Site { site, path, replaced } => (site, path, replaced),
@@ -336,8 +337,9 @@ impl Set {
                 .map(|engine| columns.chains.iter().map(|chain| chain.look_up(engine)).collect::<Result<_, Error>>())
                 .transpose()?;
             let agents = again.as_deref().unwrap_or(agents);
-            let tokens = replaced.unwrap_or(&self.engine).use_tokens(query)?;
-            site.policy().usage_each(agents, &path, (query, &tokens), verdicts, preferences)?;
+            let of_replaced = replaced.map(|engine| engine.use_tokens(query)).transpose()?;
+            let tokens = of_replaced.as_ref().unwrap_or(&own_tokens);
+            site.policy().usage_each(agents, &path, (query, tokens), verdicts, preferences)?;
         }
         Ok(())
     }

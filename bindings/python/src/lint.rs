@@ -41,7 +41,7 @@ pub fn lint(py: Python<'_>, body: &[u8], dialect: &Dialect, options: &FindingOpt
     let (linted, edits) = py.detach(|| {
         let mut linted = lint_with(body, dialect, &lint_options);
         linted.findings.retain(|finding| finding.severity >= least);
-        let edits = edits_of(body, dialect, host.as_deref(), &linted.findings);
+        let edits = edits_of(body, dialect, &linted.findings);
         (linted, edits)
     });
     let types = py.import("reptile")?;

@@ -52,7 +52,7 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let (options, least) = options_of(&mut args)?;
     let Linted { mut findings, withheld, .. } = lint_with(&file.body, file.dialect, &options);
     findings.retain(|finding| finding.severity >= least);
-    let edits = edits_of(&file.body, file.dialect, options.host.as_deref(), &findings);
+    let edits = edits_of(&file.body, file.dialect, &findings);
     let findings = findings.into_iter().zip(edits).map(|(finding, edit)| FindingJson {
         code: finding.code.as_str(),
         severity: finding.severity.as_str(),

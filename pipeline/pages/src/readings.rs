@@ -90,13 +90,16 @@ impl ContentType {
         {
             return vec![encoding];
         }
+        let has = |byte| memchr::memchr(byte, text).is_some();
+        let of_escape = has(ESCAPE).then_some(ISO_2022_JP);
+        let of_zero = if has(0) { &[UTF_16LE, UTF_16BE][..] } else { &[] };
+        let declared = self.encodings.iter().flatten();
         let mut all = vec![UTF_8];
-        all.extend(self.encodings.iter().flatten());
-        if memchr::memchr(ESCAPE, text).is_some() {
-            all.push(ISO_2022_JP);
-        }
-        if memchr::memchr(0, text).is_some() {
-            all.extend([UTF_16LE, UTF_16BE]);
+        for encoding in declared.chain(&of_escape).chain(of_zero) {
+            // A field may repeat an encoding many times.
+            if !all.contains(encoding) {
+                all.push(encoding);
+            }
         }
         all
     }
@@ -194,6 +197,30 @@ fn read_as(
                 }
             }
             readings.push(without_scripts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text is read once in each encoding, however often a field repeats it.
+    #[test]
+    fn encodings_are_distinct() {
+        let cases: [(&str, &[u8], &[&str]); 6] = [
+            ("text/html", b"", &["UTF-8"]),
+            ("text/html; charset=gbk", b"", &["GBK"]),
+            ("text/html;charset=gbk;charset=gbk;charset=utf-8;charset=GBK", b"", &["UTF-8", "GBK"]),
+            ("text/html;charset=iso-2022-jp", b"\x1b", &["UTF-8", "ISO-2022-JP"]),
+            ("text/html;charset=utf-16le;charset=utf-16be", b"\0", &["UTF-8", "UTF-16LE", "UTF-16BE"]),
+            ("text/html;charset=none", b"\xef\xbb\xbf", &["UTF-8"]),
+        ];
+        for (field, text, expected) in cases {
+            let mut content_type = ContentType::default();
+            content_type.add(field.as_bytes());
+            let found: Vec<&str> = content_type.encodings(text).iter().map(|encoding| encoding.name()).collect();
+            assert_eq!(found, expected, "{field}");
         }
     }
 }

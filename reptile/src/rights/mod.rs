@@ -35,6 +35,7 @@ use crate::Agent;
 use crate::error::Error;
 use crate::usage::UnknownUsage;
 
+use self::profile::RobotsQuery;
 pub use self::profile::{MAX_PROFILE_BYTES, Profile, RightsQuery};
 pub use self::statements::{Channel, MAX_STATEMENT_BYTES, MAX_STATEMENTS, Statements};
 pub use crate::usage::UnknownUse;
@@ -120,23 +121,17 @@ impl Agent {
     ) -> Result<Rights, Error> {
         let url = url.as_ref();
         let mut rights = Rights::invalid(query);
-        for (channel, uses, places) in query.of_robots() {
-            let found = match time {
-                None => self.usage(url, uses)?,
-                Some(time) => self.usage_at(url, time, uses)?,
-            };
-            rights.verdict = found.verdict;
+        let RobotsQuery { uses, places } = &query.of_robots;
+        let found = match time {
+            None => self.usage(url, uses)?,
+            Some(time) => self.usage_at(url, time, uses)?,
+        };
+        rights.verdict = found.verdict;
+        let found: Vec<_> = places.iter().zip(found.preferences).collect();
+        for of_channel in found.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
             let mut stated = vec![Preference::Unknown; query.len()];
-            for (&place, preference) in places.iter().zip(found.preferences) {
-                stated[place] = preference;
-            }
-            rights.add(channel, stated);
-        }
-        if query.of_robots().next().is_none() {
-            rights.verdict = match time {
-                None => self.decide(url)?,
-                Some(time) => self.decide_at(url, time)?,
-            };
+            of_channel.iter().for_each(|((_, place), preference)| stated[*place] = *preference);
+            rights.add(of_channel[0].0.0, stated);
         }
         if rights.verdict == Verdict::Disallow {
             rights.permissions.fill(Permission::NotApplicable);

@@ -7,7 +7,7 @@ use reptile_engine::verdict::Preference;
 use super::{Channel, Statements, tokens};
 use crate::Agent;
 use crate::usage::text::{self, TextError};
-use crate::usage::{Sources, UnknownUse, Uses};
+use crate::usage::{UnknownUse, Uses};
 
 /// Maximum number of bytes in the text of a profile.
 pub const MAX_PROFILE_BYTES: usize = 1 << 16;
@@ -154,21 +154,19 @@ impl Profile {
     /// # Errors
     /// Returns an error for the first use that the profile does not have.
     pub fn query<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<RightsQuery, UnknownUse> {
-        let mut query = RightsQuery { names: Vec::new(), meanings: Vec::new(), of_robots: Vec::new() };
+        let (mut names_of_uses, mut meanings) = (Vec::new(), Vec::new());
         for name in names {
             let name = name.as_ref();
             let Some(known) = self.categories.iter().position(|category| &**category == name) else {
                 return Err(UnknownUse::new(name, &self.name, &self.categories));
             };
-            let category = query.names.len();
+            let category = names_of_uses.len();
             let of_category = self.meanings.iter().filter(|meaning| meaning.category == known);
-            query.meanings.extend(of_category.map(|meaning| TokenMeaning { category, ..meaning.clone() }));
-            query.names.push(name.into());
+            meanings.extend(of_category.map(|meaning| TokenMeaning { category, ..meaning.clone() }));
+            names_of_uses.push(name.into());
         }
-        for channel in Channel::ALL.into_iter().filter(|channel| channel.is_of_robots()) {
-            query.of_robots.extend(query.uses_in(channel));
-        }
-        Ok(query)
+        let of_robots = RobotsQuery::new(&names_of_uses, &meanings);
+        Ok(RightsQuery { names: names_of_uses, meanings, of_robots })
     }
 }
 
@@ -178,8 +176,40 @@ pub struct RightsQuery {
     names: Vec<Box<str>>,
     /// The meanings for these uses. Their categories are indexes into `names`.
     meanings: Vec<TokenMeaning>,
-    /// The questions about robots.txt: the channel, the uses, and their indexes.
-    of_robots: Vec<(Channel, Uses, Vec<usize>)>,
+    pub(super) of_robots: RobotsQuery,
+}
+
+/// A question to robots.txt: each use in each channel for which the use has labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RobotsQuery {
+    pub(super) uses: Uses,
+    /// For each of `uses`, the channel, and the index of the use among the names. Uses of a channel are neighbors.
+    pub(super) places: Vec<(Channel, usize)>,
+}
+
+impl RobotsQuery {
+    fn new(names: &[Box<str>], meanings: &[TokenMeaning]) -> RobotsQuery {
+        let (mut asked, mut categories, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for channel in Channel::ALL.into_iter().filter(|channel| channel.is_of_robots()) {
+            for (place, name) in names.iter().enumerate() {
+                let of_use = |meaning: &&TokenMeaning| meaning.channel == channel && meaning.category == place;
+                let labels: Vec<Box<[u8]>> =
+                    meanings.iter().filter(of_use).map(|meaning| meaning.token.as_bytes().into()).collect();
+                if labels.is_empty() {
+                    continue;
+                }
+                let none = UsageCategory::default();
+                categories.push(match channel {
+                    Channel::Signal => UsageCategory { signals: labels, ..none },
+                    Channel::Token => UsageCategory { tokens: labels, ..none },
+                    _ => UsageCategory { usage: labels, ..none },
+                });
+                asked.push(name.clone());
+                places.push((channel, place));
+            }
+        }
+        RobotsQuery { uses: Uses { names: asked, query: UsageQuery::new(categories) }, places }
+    }
 }
 
 impl RightsQuery {
@@ -206,42 +236,9 @@ impl RightsQuery {
         self.meanings.iter().any(|meaning| meaning.channel.is_in_text())
     }
 
-    /// Returns the questions about robots.txt: the channel, the uses, and their indexes in this question.
-    pub(super) fn of_robots(&self) -> impl Iterator<Item = (Channel, &Uses, &[usize])> {
-        self.of_robots.iter().map(|(channel, uses, places)| (*channel, uses, &**places))
-    }
-
     /// Returns whether a use depends on a channel for which `test` holds.
     pub(super) fn needs(&self, place: usize, test: impl Fn(Channel) -> bool) -> bool {
         self.meanings.iter().any(|meaning| meaning.category == place && test(meaning.channel))
-    }
-
-    /// Returns the question about a channel in robots.txt, if any of its labels count.
-    fn uses_in(&self, channel: Channel) -> Option<(Channel, Uses, Vec<usize>)> {
-        let (mut names, mut categories, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, name) in self.names.iter().enumerate() {
-            let of_use = |meaning: &&TokenMeaning| meaning.channel == channel && meaning.category == place;
-            let labels: Vec<Box<[u8]>> =
-                self.meanings.iter().filter(of_use).map(|meaning| meaning.token.as_bytes().into()).collect();
-            if labels.is_empty() {
-                continue;
-            }
-            let none = UsageCategory::default();
-            categories.push(match channel {
-                Channel::Signal => UsageCategory { signals: labels, ..none },
-                Channel::Token => UsageCategory { tokens: labels, ..none },
-                _ => UsageCategory { usage: labels, ..none },
-            });
-            names.push(name.clone());
-            places.push(place);
-        }
-        let sources = match channel {
-            Channel::Signal => Sources::SIGNALS,
-            Channel::Token => Sources::TOKENS,
-            _ => Sources::USAGE,
-        };
-        let query = UsageQuery::new(categories);
-        (!names.is_empty()).then_some((channel, Uses { sources, names, query }, places))
     }
 
     /// Returns whether a channel's token has a meaning.

@@ -1,9 +1,9 @@
 //! Questions about usage: the answers of agents.
 
+#[cfg(feature = "compile")]
+use reptile_engine::set::UsageCategory;
 use reptile_engine::verdict::{Preference, Verdict};
 
-#[cfg(feature = "compile")]
-use super::Sources;
 use super::Uses;
 use crate::agent::{check_len, check_times};
 use crate::error::{Error, ErrorKind};
@@ -101,9 +101,12 @@ impl Agent {
         if self.decide(url)? != Verdict::Allow {
             return Ok(Vec::new());
         }
+        let reads = |has_labels: fn(&UsageCategory) -> bool| uses.query.categories().iter().any(has_labels);
+        let reads_signals = reads(|category| !category.signals.is_empty());
+        let reads_usage = reads(|category| !category.usage.is_empty());
         let is_read = |line: &Directive| match line.kind {
-            DirectiveKind::ContentSignal => uses.sources.has(Sources::SIGNALS),
-            _ => uses.sources.has(Sources::USAGE),
+            DirectiveKind::ContentSignal => reads_signals,
+            _ => reads_usage,
         };
         let mut numbers: Vec<u32> = self.usage_lines(url)?.into_iter().filter(is_read).map(|line| line.line).collect();
         let of_groups = self.usage_groups(url, uses)?;

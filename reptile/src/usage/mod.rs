@@ -126,7 +126,6 @@ impl FromStr for Sources {
 /// The uses in a question, in the answers' order: categories in a [`Vocabulary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
-    pub(crate) sources: Sources,
     pub(crate) names: Vec<Box<str>>,
     pub(crate) query: UsageQuery,
 }

@@ -212,7 +212,7 @@ impl Vocabulary {
         }
         let query = UsageQuery::new(categories);
         let query = if sources.has(Sources::DEFAULT_GROUP) { query.with_default_group() } else { query };
-        Ok(Uses { sources, names: all, query })
+        Ok(Uses { names: all, query })
     }
 }
 

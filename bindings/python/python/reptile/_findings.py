@@ -29,11 +29,11 @@ class Fix:
     """What to do, in words, or the line's replacement."""
     edit: Edit | None
     """The change to the file. None if the fix is only advice, or if it may change the rules of crawlers other than the
-    intended ones."""
+    intended ones, or if it is a removal that is not proved to change no verdict."""
     keeps_verdicts: bool | None
-    """Whether it is proved that no verdict changes in any current dialect. None if the fix is only advice."""
+    """Whether it is proved that this edit alone changes no verdict in any current dialect. None without an edit."""
     is_applied: bool
-    """Whether ``Robots.fix`` applies it."""
+    """Whether ``Robots.fix`` makes it, also without the other edits."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -207,8 +207,7 @@ pub fn fix_with(body: &[u8], dialect: &Dialect, options: &FixOptions) -> Fixed {
 }
 
 fn fix_within(body: &[u8], dialect: &Dialect, options: &FixOptions, max_steps: u64) -> Fixed {
-    let mut dialects = vec![dialect];
-    dialects.extend(options.dialects.iter().copied().filter(|other| other.name != dialect.name));
+    let dialects = with_others(dialect, &options.dialects);
     let mut fixer = Fixer { dialect, dialects, options, steps: Steps(max_steps) };
     let first = Text::new(body, dialect);
     let (mut text, mut changes) = (first.clone(), Vec::new());
@@ -227,8 +226,14 @@ fn fix_within(body: &[u8], dialect: &Dialect, options: &FixOptions, max_steps: u
     Fixed { changes: Vec::new(), unfixed: fixer.with_advice(unfixed, &first), body: first.body }
 }
 
+/// Returns a file's dialect and the other ones.
+pub(super) fn with_others<'d>(dialect: &'d Dialect, others: &[&'d Dialect]) -> Vec<&'d Dialect> {
+    let others = others.iter().copied().filter(|other| other.name != dialect.name);
+    std::iter::once(dialect).chain(others).collect()
+}
+
 /// Returns whether removing lines could make others start to count, or change their meaning.
-fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
+pub(super) fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
     use DiagnosticKind::{BodyCut, BodyIgnored, Html, TooManyRules};
     let arena = Bump::new();
     let diagnostics = parse(body, dialect, &arena).diagnostics;
@@ -237,13 +242,13 @@ fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
 
 /// A file, with each line's number in the original.
 #[derive(Clone)]
-struct Text {
-    body: Vec<u8>,
+pub(super) struct Text {
+    pub(super) body: Vec<u8>,
     numbers: Vec<u32>,
 }
 
 impl Text {
-    fn new(body: &[u8], dialect: &Dialect) -> Text {
+    pub(super) fn new(body: &[u8], dialect: &Dialect) -> Text {
         let numbers = (1..).take(Lines::new(body, dialect.byte_order_mark).count()).collect();
         Text { body: body.to_vec(), numbers }
     }
@@ -254,7 +259,7 @@ impl Text {
     }
 
     /// Returns the text after edits, which must be sorted by line, with at most one per line.
-    fn with(&self, edits: &[Edit], dialect: &Dialect) -> Text {
+    pub(super) fn with(&self, edits: &[PlannedEdit], dialect: &Dialect) -> Text {
         let Text { body, numbers } = self;
         let mut fixed = Text { body: Vec::with_capacity(body.len()), numbers: Vec::with_capacity(numbers.len()) };
         let mut edits = edits.iter().peekable();
@@ -286,17 +291,17 @@ impl Text {
 
 /// A finding's edit.
 #[derive(Clone)]
-struct Edit {
+pub(super) struct PlannedEdit {
     line: u32,
     code: Code,
     before: String,
     /// The new lines with the comment, or `None` if the line is removed.
-    written: Option<Vec<u8>>,
+    pub(super) written: Option<Vec<u8>>,
     stage: Stage,
     /// The reason not to try the edit.
-    refusal: Option<Refusal>,
+    pub(super) refusal: Option<Refusal>,
     /// Whether the edit may be applied although verdicts change.
-    may_change: bool,
+    pub(super) may_change: bool,
 }
 
 /// The order of edits. A line is removed only if it is still superfluous after all other fixes.
@@ -308,9 +313,9 @@ enum Stage {
     RemoveProved,
 }
 
-impl Edit {
+impl PlannedEdit {
     /// Returns a finding's edit of a line, or `None` if its fix is only advice.
-    fn of(finding: &Finding, line: &[u8]) -> Option<Edit> {
+    pub(super) fn of(finding: &Finding, line: &[u8]) -> Option<PlannedEdit> {
         let comment = memchr::memchr(b'#', line).map(|hash| &line[hash..]);
         let (stage, written, may_change) = match finding.fix.as_ref()? {
             Fix::Words(_) => return None,
@@ -333,7 +338,13 @@ impl Edit {
             () => None,
         };
         let (line_number, code) = (finding.line, finding.code);
-        Some(Edit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
+        Some(PlannedEdit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
+    }
+
+    /// Returns the group, among a file's doubtful ones, in which the edit may concern another crawler's rules.
+    pub(super) fn doubtful_group<'g>(&self, groups: &'g [DoubtfulGroup]) -> Option<&'g DoubtfulGroup> {
+        let next = groups.partition_point(|group| group.end <= self.line);
+        groups.get(next).filter(|group| self.is_doubtful_in(group))
     }
 
     /// Returns whether the edit may concern another crawler's rules: it removes a line of a doubtful group, or changes a
@@ -368,7 +379,7 @@ fn states_uses(line: &[u8]) -> bool {
 }
 
 /// A refused edit.
-type Refused = (Edit, Refusal);
+type Refused = (PlannedEdit, Refusal);
 
 /// Finds, proves and applies a file's edits.
 struct Fixer<'d> {
@@ -396,12 +407,12 @@ impl<'d> Fixer<'d> {
 
     /// Applies the edits of the first stage that has a proved or requested one. Returns the refused edits.
     fn pass(&mut self, text: &mut Text, changes: &mut Vec<Change>) -> Result<Vec<Refused>, Refusal> {
-        let is_tried = |edit: &Edit| {
+        let is_tried = |edit: &PlannedEdit| {
             let is_requested = |refusal: &Refusal| self.options.changes && refusal.is_change();
             edit.refusal.as_ref().is_none_or(is_requested)
         };
         let (mut edits, refused) = self.edits(text, u32::MAX).into_iter().partition::<Vec<_>, _>(is_tried);
-        let reason = |edit: Edit| edit.refusal.clone().map(|reason| (edit, reason));
+        let reason = |edit: PlannedEdit| edit.refusal.clone().map(|reason| (edit, reason));
         let mut refused: Vec<Refused> = refused.into_iter().filter_map(reason).collect();
         if edits.is_empty() {
             return Ok(refused);
@@ -409,8 +420,8 @@ impl<'d> Fixer<'d> {
         self.steps.take(text.body.len() as u64 * LINT_STEPS_PER_BYTE)?;
         // Chosen edits are all made at once.
         edits.sort_by_key(|edit| (!self.options.is_choice()).then_some(edit.stage));
-        let is_same_stage = |a: &Edit, b: &Edit| self.options.is_choice() || a.stage == b.stage;
-        let stages: Vec<Vec<Edit>> = edits.chunk_by(is_same_stage).map(<[Edit]>::to_vec).collect();
+        let is_same_stage = |a: &PlannedEdit, b: &PlannedEdit| self.options.is_choice() || a.stage == b.stage;
+        let stages: Vec<Vec<PlannedEdit>> = edits.chunk_by(is_same_stage).map(<[PlannedEdit]>::to_vec).collect();
         let made = self.first_proved(text, stages, &mut refused)?;
         if !made.edits.is_empty() {
             *text = text.with(&made.edits, self.dialect);
@@ -424,7 +435,7 @@ impl<'d> Fixer<'d> {
     fn first_proved(
         &mut self,
         text: &Text,
-        stages: Vec<Vec<Edit>>,
+        stages: Vec<Vec<PlannedEdit>>,
         refused: &mut Vec<Refused>,
     ) -> Result<Made, Refusal> {
         let arena = Bump::new();
@@ -463,7 +474,7 @@ impl<'d> Fixer<'d> {
     }
 
     /// Returns the edits of the file's findings, by line, at most one per line.
-    fn edits(&self, text: &Text, max_per_code: u32) -> Vec<Edit> {
+    fn edits(&self, text: &Text, max_per_code: u32) -> Vec<PlannedEdit> {
         let mut findings = self.findings(text, max_per_code).into_iter().peekable();
         let doubtful = doubtful_groups(&text.body, &self.dialects);
         let mut edits = Vec::new();
@@ -471,9 +482,8 @@ impl<'d> Fixer<'d> {
             while let Some(finding) = findings.next_if(|finding| finding.line == number) {
                 let is_chosen =
                     finding.severity >= self.options.least && self.options.chooses(finding.code, text.original(number));
-                let Some(mut edit) = Edit::of(&finding, line).filter(|_| is_chosen) else { continue };
-                let next = doubtful.partition_point(|group| group.end <= number);
-                if let Some(group) = doubtful.get(next).filter(|group| edit.is_doubtful_in(group)) {
+                let Some(mut edit) = PlannedEdit::of(&finding, line).filter(|_| is_chosen) else { continue };
+                if let Some(group) = edit.doubtful_group(&doubtful) {
                     edit.refusal = Some(Refusal::NearDoubtfulStart(group.start));
                 }
                 edits.push(edit);
@@ -491,7 +501,7 @@ impl<'d> Fixer<'d> {
         &mut self,
         text: &Text,
         before: &Version<'_, '_>,
-        edits: Vec<Edit>,
+        edits: Vec<PlannedEdit>,
         made: &mut Made,
     ) -> Result<(), Refusal> {
         let (Some(first), is_single) = (edits.first(), edits.len() == 1) else { return Ok(()) };
@@ -544,20 +554,20 @@ impl<'d> Fixer<'d> {
 #[derive(Default)]
 struct Made {
     /// The applied edits, by line.
-    edits: Vec<Edit>,
+    edits: Vec<PlannedEdit>,
     changes: Vec<Change>,
     refused: Vec<Refused>,
 }
 
 impl Made {
     /// Returns the applied edits and `more`, by line.
-    fn edits_and(&self, more: &[Edit]) -> Vec<Edit> {
+    fn edits_and(&self, more: &[PlannedEdit]) -> Vec<PlannedEdit> {
         let mut edits = [&self.edits, more].concat();
         edits.sort_by_key(|edit| edit.line);
         edits
     }
 
-    fn accept(&mut self, text: &Text, edits: Vec<Edit>) {
+    fn accept(&mut self, text: &Text, edits: Vec<PlannedEdit>) {
         self.edits = self.edits_and(&edits);
         self.changes.extend(edits.into_iter().map(|edit| edit.change(text, Vec::new(), true)));
     }
