@@ -57,9 +57,7 @@ impl PageSettings {
 
     fn page(&self, record: &Record) -> Option<Page> {
         let mut page = page_of(&self.names, record)?;
-        if kind_of(record) == Some(PageKind::Text) {
-            self.joined.complete(&mut page);
-        }
+        self.joined.complete(&mut page, kind_of(record));
         Some(page)
     }
 }

@@ -58,9 +58,7 @@ impl PageFilter {
     /// Returns an error if the set is damaged.
     pub fn verdicts(&self, record: &Record) -> std::result::Result<Option<Vec<Verdict>>, Error> {
         let Some(mut page) = page_of(&self.names, record) else { return Ok(None) };
-        if kind_of(record) == Some(PageKind::Text) {
-            self.joined.complete(&mut page);
-        }
+        self.joined.complete(&mut page, kind_of(record));
         let decided = self.table.decide(&page)?;
         Ok(Some(decided.rights.iter().map(|rights| self.table.verdict(rights)).collect()))
     }
