@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use reptile::{Agents, Error, Verdict};
 use reptile_columns::RightsTable;
-use reptile_records::pages::{CrawlerNames, JoinedPages, PageKind, kind_of, page_of};
+use reptile_records::pages::{CrawlerNames, JoinedPages, kind_of, page_of};
 use reptile_records::warc::raw::Stored;
 use reptile_records::warc::records::Record;
 
