@@ -340,7 +340,7 @@ def robots_of(agent_rules):
     for agent, rules in agent_rules.items():
         lines.append(f"User-agent: {agent}")
         pairs = [(key, path) for key, paths in rules.items() for path in paths]
-        # A crawler without rules has a group of its own.
+        # A crawler without rules has a separate group.
         lines += [f"{key}: {path}" for key, path in pairs or [("Disallow", "")]]
     return "\n".join(lines)
 

@@ -66,7 +66,7 @@ impl TdmFiles {
 
     /// Adds the statements of the file of a page's website.
     pub(super) fn complete(&self, url: &[u8], statements: &mut Statements) {
-        // Most archives have no such file.
+        // Most archives lack such files.
         if self.by_origin.is_empty() {
             return;
         }
@@ -80,7 +80,8 @@ impl TdmFiles {
     }
 }
 
-/// Returns the file in a record: none if the website has none, and otherwise its rules, unless they cannot be read whole.
+/// Returns the file in a record, if the response says that the website has one. The inner value is `None` if its rules
+/// cannot be read whole.
 fn file_of(record: &Record) -> Option<Option<TdmFile>> {
     if kind_of(record)? != PageKind::Response {
         return None;
