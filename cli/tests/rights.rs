@@ -189,7 +189,9 @@ fn pages_without_headers_are_never_allowed() {
             _ => ["unavailable", "unknown"],
         };
         assert_eq!([known, &row[7]], expected, "{}: {row:?}", case.name);
-        assert_eq!(row[12..], ["unavailable"; 6], "{}: {row:?}", case.name);
+        // The website has no tdmrep.json.
+        let (none, missing) = ("", "unavailable");
+        assert_eq!(row[12..], [missing, missing, missing, missing, missing, none, missing], "{}: {row:?}", case.name);
     }
     // Only robots.txt counts in this profile, so nothing is missing.
     let args = ["classify", "set", "pages.wet", "--agent", "CCBot", "--rights", "robots", "--usage", "train-ai"];
@@ -463,6 +465,62 @@ fn joined_records_of_one_page_are_merged() {
         cases += 1;
     }
     assert_eq!(cases, 10);
+}
+
+/// The file may come after the website's pages, so it is read before them. It says nothing about other websites.
+#[test]
+fn tdmrep_files_apply_to_all_pages_of_their_website() {
+    const FILE: &str = r#"[{"location": "/open/", "tdm-reservation": 0}, {"location": "/*.pdf$", "tdm-reservation": 1,
+        "tdm-policy": "https://a.example/policy"}]"#;
+    let folder = Folder::new();
+    folder.write("robots/a.example", "");
+    folder.write("robots/b.example", "");
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    let urls = ["a.example/open/1", "a.example/1.pdf", "a.example/1", "b.example/1.pdf", "A.EXAMPLE:443/2.pdf"];
+    let urls = urls.map(|url| format!("https://{url}"));
+    let response = |url: &str, body: &str| {
+        let fields = "Content-Type: application/http; msgtype=response\r\n";
+        let header = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {}", body.len());
+        record("response", url, &format!("<{url}>"), fields, &format!("{header}\r\n\r\n{body}"))
+    };
+    let file = |body: &str| response("https://a.example/.well-known/tdmrep.json", body);
+    let pages = urls.each_ref().map(|url| response(url, "")).concat();
+    let texts = urls.each_ref().map(|url| {
+        let fields = format!("Content-Type: text/plain\r\nWARC-Refers-To: <{url}>\r\n");
+        record("conversion", url, &format!("<text of {url}>"), &fields, "text")
+    });
+    folder.write("pages.wet", texts.concat());
+    folder.write("pages.warc", [&pages, &file(FILE)[..]].concat());
+    folder.write("unreadable.warc", [&pages, &file("<html>")[..]].concat());
+    let none = ["unknown"; 5];
+    let stated = ["allowed", "disallowed", "unknown", "unknown", "disallowed"];
+    let unreadable = ["unavailable", "unavailable", "unavailable", "unknown", "unavailable"];
+    let mut cases = 0;
+    for (archive, more, expected) in [
+        ("pages.warc", &[][..], none),
+        ("pages.warc", &["--rights-from", "pages.warc"], stated),
+        ("unreadable.warc", &["--rights-from", "pages.warc"], stated),
+        ("pages.warc", &["--rights-from", "unreadable.warc"], unreadable),
+        ("pages.wet", &["--rights-from", "pages.warc"], stated),
+        ("pages.wet", &["--rights-from", "unreadable.warc"], unreadable),
+    ] {
+        let rows = classify(&folder, archive, &[&["--usage", "train-ai"][..], more].concat());
+        let found: Vec<&str> = rows.iter().take(urls.len()).map(|row| &*row[4]).collect();
+        assert_eq!(found, expected, "{archive} {more:?}");
+        cases += 1;
+    }
+    assert_eq!(cases, 6);
+    let kept = |more: &[&str]| {
+        let args =
+            ["filter", "pages.warc", "--set", "set", "--agent", "CCBot", "--rights", "all", "--purpose", "train-ai"];
+        let args = [&args[..], &["--treat", "unknown-usage=allow", "-o", "kept.warc", "--force"], more].concat();
+        folder.run(&args).says(0, &[]);
+        let kept = folder.read("kept.warc");
+        urls.each_ref().map(|url| String::from_utf8_lossy(&kept).contains(&format!("WARC-Target-URI: {url}\r\n")))
+    };
+    assert_eq!(kept(&[]), [true; 5]);
+    assert_eq!(kept(&["--rights-from", "pages.warc"]), [true, false, true, true, false]);
+    assert_eq!(kept(&["--rights-from", "unreadable.warc"]), [false, false, false, true, false]);
 }
 
 /// The same table from a file that warcio has written. Requires Python:

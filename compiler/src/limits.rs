@@ -224,13 +224,7 @@ pub const MAX_CAPTURES_BY_TIME: usize = 8192;
 /// Maximum discarded captures that a set's report lists. All are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;
 
-pub use reptile_engine::format::directives::MAX_DIRECTIVES;
-
-/// Maximum total bytes of values and unknown keys in a robots.txt's other directives.
-///
-/// Later ones are left out and reported. The maximum among 4,231 real files is 692,324. Each value is also limited by
-/// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::directives::MAX_DIRECTIVE_BYTES).
-pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;
+pub use reptile_engine::format::directives::{MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES};
 
 /// Maximum length of an unknown key that is kept, in bytes. Longer keys are text that happens to contain a colon.
 pub const MAX_OTHER_KEY_BYTES: usize = 64;

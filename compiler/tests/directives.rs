@@ -13,8 +13,10 @@ use reptile_compiler::advice::clean_param::CleanParams;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::body::directives;
 use reptile_compiler::body::{BodyFormat, DiagnosticKind};
-use reptile_compiler::dialect::{ALL, BING, Dialect, GOOGLE_LIB, YANDEX, YANDEX_2017};
-use reptile_compiler::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
+use reptile_compiler::dialect::{ALL, BING, Dialect, GOOGLE_LIB, RFC9309, YANDEX, YANDEX_2017};
+use reptile_compiler::limits::{
+    MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_LINE_BYTES_GOOGLE, MAX_OTHER_KEY_BYTES,
+};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_without_other};
 use reptile_engine::format::directives::{DirectiveKind, MAX_DIRECTIVE_BYTES};
 use reptile_engine::set::Set;
@@ -325,12 +327,16 @@ fn hostile_clean_params_take_linear_time() {
 
 /// Returns a file's stored lines, and the diagnostics about limits for other directives.
 fn kept(body: &str) -> (Vec<Line>, Vec<DiagnosticKind>) {
-    let made = prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap();
+    kept_under(body, &RFC9309)
+}
+
+fn kept_under(body: &str, dialect: &'static Dialect) -> (Vec<Line>, Vec<DiagnosticKind>) {
+    let made = prepare(body.as_bytes(), dialect, &Bump::new()).unwrap();
     let noted = made.diagnostics.first().iter().map(|diagnostic| diagnostic.kind);
     let noted = noted
         .filter(|kind| matches!(kind, DiagnosticKind::DirectiveTooLong | DiagnosticKind::TooManyDirectives))
         .collect();
-    (lines(body, &GOOGLE_LIB), noted)
+    (lines(body, dialect), noted)
 }
 
 #[test]
@@ -343,22 +349,28 @@ fn directive_limits_are_exact() {
         let (found, diagnostics) = kept(&format!("sitemap: {}\nhost: x", "a".repeat(at(MAX_DIRECTIVE_BYTES))));
         assert_eq!((found.len(), diagnostics), (2 - usize::from(over), noted(DiagnosticKind::DirectiveTooLong)));
 
+        // A line whose end the dialect drops is left out. A comment may be dropped.
+        for (comment, is_left_out) in [("", over), ("#", false)] {
+            let value = "a".repeat(at(MAX_LINE_BYTES_GOOGLE) - "sitemap: ".len() - comment.len());
+            let body = format!("sitemap: {value}{comment}\nhost: x");
+            let (found, diagnostics) = kept_under(&body, &GOOGLE_LIB);
+            let noted = if is_left_out { vec![DiagnosticKind::DirectiveTooLong] } else { Vec::new() };
+            assert_eq!((found.len(), diagnostics), (2 - usize::from(is_left_out), noted), "{extra} {comment}");
+        }
+
         let (found, diagnostics) = kept(&"host: a\n".repeat(at(MAX_DIRECTIVES)));
         assert_eq!(
             (found.len(), diagnostics),
             (at(MAX_DIRECTIVES).min(MAX_DIRECTIVES), noted(DiagnosticKind::TooManyDirectives))
         );
 
-        let many = format!("host: {}\n", "a".repeat(MAX_DIRECTIVE_BYTES))
-            .repeat(MAX_DIRECTIVE_TEXT_BYTES / MAX_DIRECTIVE_BYTES - 1);
-        let (found, diagnostics) =
-            kept(&format!("{many}host: {}\nab: {}\n", "b".repeat(MAX_DIRECTIVE_BYTES - 6), "c".repeat(at(4))));
+        let many = MAX_DIRECTIVE_TEXT_BYTES / MAX_DIRECTIVE_BYTES;
+        let values = format!("host: {}\n", "a".repeat(MAX_DIRECTIVE_BYTES)).repeat(many);
+        let rest = "b".repeat(MAX_DIRECTIVE_TEXT_BYTES % MAX_DIRECTIVE_BYTES - 6);
+        let (found, diagnostics) = kept(&format!("{values}host: {rest}\nab: {}\n", "c".repeat(at(4))));
         assert_eq!(
             (found.len(), diagnostics),
-            (
-                MAX_DIRECTIVE_TEXT_BYTES / MAX_DIRECTIVE_BYTES + 1 - usize::from(over),
-                noted(DiagnosticKind::TooManyDirectives)
-            )
+            (many + 2 - usize::from(over), noted(DiagnosticKind::TooManyDirectives))
         );
 
         let (found, diagnostics) = kept(&format!("{}: x\n", "k".repeat(at(MAX_OTHER_KEY_BYTES))));

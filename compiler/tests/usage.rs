@@ -10,11 +10,12 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Capture, Outcome};
 use reptile_compiler::dialect::crawlers::of_name;
-use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
-use reptile_compiler::limits::{MAX_DIRECTIVES, MIN_MERGED_RULES};
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE, RFC9309};
+use reptile_compiler::limits::{MAX_DIRECTIVES, MAX_LINE_BYTES_GOOGLE, MIN_MERGED_RULES};
 use reptile_compiler::oracle::{self, OracleUses};
 use reptile_compiler::reason::{Access, Reasoner, StatedUses, Witness};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::format::directives::MAX_DIRECTIVE_BYTES;
 use reptile_engine::format::usages::MAX_TIED_PATTERNS;
 use reptile_engine::set::{Agent, Set, UsageCategory, UsageQuery};
 use reptile_engine::verdict::{Preference, Verdict};
@@ -434,6 +435,34 @@ fn tied_patterns_are_limited() {
         );
         let is_over = count > MAX_TIED_PATTERNS;
         assert_eq!(over_limit(&body), is_over.then_some((2, message)), "{count}");
+    }
+}
+
+/// The longest dictionary that parsers must support has 1,024 members with keys of 64 characters (RFC 9651, section 3.2).
+#[test]
+fn the_longest_required_dictionary_fits() {
+    let members: Vec<String> = (0..1024).map(|member| format!("k{member:063}=n")).collect();
+    let members = members.join(", ");
+    let last = format!("k{:063}", 1023);
+    for (len, is_read) in [(-1, true), (0, true), (1, false)] {
+        let path = "a".repeat(MAX_DIRECTIVE_BYTES.saturating_add_signed(len) - members.len() - "/ ".len());
+        let body = format!("User-agent: *\nContent-Usage: other=n\nContent-Usage: /{path} {members}\n");
+        let expected = if is_read { Preference::Disallowed } else { Preference::Unknown };
+        let set = set_of(body.as_bytes(), &RFC9309, false);
+        assert_eq!(ask(&set, "FooBot", &format!("/{path}"), &query(&[&last], &[])).1, [expected], "{len}");
+        // If it is left out, no other line counts.
+        assert_eq!(ask(&set, "FooBot", "/", &query(&["other"], &[])).1, [expected], "{len}");
+    }
+    // A statement whose end a dialect drops is not read as if it were whole.
+    for (len, is_whole) in [(-1, true), (0, true), (1, false)] {
+        let line = "Content-Usage: a=y, ";
+        let rest = "b".repeat(MAX_LINE_BYTES_GOOGLE.saturating_add_signed(len) - line.len());
+        let body = format!("User-agent: *\n{line}{rest}\n");
+        let expected = if is_whole { Preference::Allowed } else { Preference::Unknown };
+        assert_eq!(ask(&set_of(body.as_bytes(), &GOOGLE, false), "FooBot", "/", &query(&["a"], &[])).1, [expected]);
+        let message = "every use is unknown, because the lines about uses exceed a limit: bytes in a line: 16664 is over \
+                       the limit of 16663";
+        assert_eq!(over_limit(&body), (!is_whole).then(|| (2, message.to_owned())), "{len}");
     }
 }
 

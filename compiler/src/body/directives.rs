@@ -77,7 +77,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
 
     /// Adds the next line. Returns the reason if a limit excludes it.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<DiagnosticKind> {
-        let RawDirective { group: part, key, value, line, kind } = line;
+        let RawDirective { group: part, key, value, line, kind, cut } = line;
         let kind = kind.unwrap_or_else(|| kind_of(key));
         if kind == DirectiveKind::Other && (self.has_tags() || !is_key(key)) {
             return None;
@@ -90,8 +90,12 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
                 self.usage_over_limit = Some(UsageOverLimit { line, error });
             }
         };
-        if value.len() > MAX_DIRECTIVE_BYTES {
-            leave_out("bytes in a line", MAX_DIRECTIVE_BYTES, value.len());
+        let too_long = match cut {
+            Some(len) => Some((self.dialect.max_line_bytes, len)),
+            None => (value.len() > MAX_DIRECTIVE_BYTES).then_some((MAX_DIRECTIVE_BYTES, value.len())),
+        };
+        if let Some((limit, found)) = too_long {
+            leave_out("bytes in a line", limit, found);
             return Some(DiagnosticKind::DirectiveTooLong);
         }
         self.bytes += key.len() + value.len();

@@ -75,6 +75,8 @@ pub struct RawDirective<'b> {
     /// The kind, if the whole key does not determine it: for a key that the dialect reads as `Sitemap`, or a comment
     /// around a vendor's managed block.
     pub kind: Option<DirectiveKind>,
+    /// The line's length in bytes, if the dialect drops its end, and so the end of the value.
+    pub cut: Option<usize>,
 }
 
 /// Parses a robots.txt. Takes time linear in the body; the arena grows by a constant per user-agent line and rule.
@@ -221,13 +223,16 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 if dialect.crawl_delay_ends_agents && directives::kind_of(key) == DirectiveKind::CrawlDelay {
                     takes_agents = false;
                 }
-                visitor.directive(RawDirective { group, key, value, line: number, kind });
+                let is_cut = line.len().min(comment.unwrap_or(usize::MAX)) > dialect.max_line_bytes;
+                let cut = is_cut.then_some(line.len());
+                visitor.directive(RawDirective { group, key, value, line: number, kind, cut });
             }
             // Only comments at the start of a line.
             Some(Line::Blank) | None if V::WANTS_ALL && comment == Some(0) => {
                 if let Some(kind) = managed_block(&line[1..]) {
                     let value = line[1..].trim_ascii();
-                    visitor.directive(RawDirective { group: None, key: b"", value, line: number, kind: Some(kind) });
+                    let (key, kind) = (&b""[..], Some(kind));
+                    visitor.directive(RawDirective { group: None, key, value, line: number, kind, cut: None });
                 }
             }
             Some(Line::Blank) | None => {}

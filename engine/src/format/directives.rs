@@ -13,13 +13,18 @@ use super::{FormatError, TooLarge, fit, pad};
 pub(super) const UNIT: usize = 4;
 
 /// Maximum size of a value or key in bytes. Longer ones are neither written nor read, so a reader needs no more memory
-/// than this.
-pub const MAX_DIRECTIVE_BYTES: usize = 4096;
+/// than this. RFC 9651, section 3.2, requires parsers to support dictionaries of 1,024 members with keys of 64 characters.
+/// With `=n, ` after each key, such a `Content-Usage` value has 68 KiB, which leaves 4 KiB for its path.
+pub const MAX_DIRECTIVE_BYTES: usize = 72 << 10;
 
-/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. Bounds a record's
-/// decoded size, because values that share prefixes may take a thousand times their stored size. The maximum in 4,231
+/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. The maximum in 4,231
 /// real files is 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
+
+/// Maximum total bytes of values and unknown keys in a robots.txt's other directives. Later ones are left out with a
+/// diagnostic. Bounds a record's decoded size, because values that share prefixes may take a thousand times their stored
+/// size. The maximum among 4,231 real files is 692,324.
+pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;
 
 /// A directive's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,8 +142,8 @@ const KIND_BITS: u32 = 4;
 /// Empty for a file without such lines.
 ///
 /// # Errors
-/// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or if there are more than
-/// [`MAX_DIRECTIVES`] lines.
+/// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], all are longer than
+/// [`MAX_DIRECTIVE_TEXT_BYTES`], or there are more than [`MAX_DIRECTIVES`] lines.
 pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
     if lines.is_empty() {
@@ -155,6 +160,11 @@ pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, 
     if lines.len() > MAX_DIRECTIVES {
         let (limit, found) = (MAX_DIRECTIVES as u64, lines.len() as u64);
         return Err(TooLarge { what: "lines of other directives", limit, found });
+    }
+    let text: usize = lines.iter().map(|line| line.key.len() + line.value.len()).sum();
+    if text > MAX_DIRECTIVE_TEXT_BYTES {
+        let limit = MAX_DIRECTIVE_TEXT_BYTES as u64;
+        return Err(TooLarge { what: "bytes of all lines of other directives", limit, found: text as u64 });
     }
     put(&mut out, lines.len() as u32);
     let (mut before, mut value): (u32, &[u8]) = (0, b"");
@@ -297,7 +307,7 @@ impl<'a> DirectiveList<'a> {
                 return Err(damaged(&format!("at most {MAX_DIRECTIVES} lines"), left.to_string()));
             }
         }
-        Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
+        Ok(DirectiveReader { source, left, line: 0, text: 0, value: Vec::new() })
     }
 
     /// Returns the record's bytes.
@@ -318,6 +328,8 @@ pub struct DirectiveReader<'a> {
     source: RecordReader<'a>,
     left: u32,
     line: u32,
+    /// Total bytes of keys and values so far.
+    text: usize,
     value: Vec<u8>,
 }
 
@@ -347,6 +359,11 @@ impl DirectiveReader<'_> {
             return Err(damaged(&expected, format!("a prefix of {shared} bytes")));
         }
         let text = self.source.text(shared)?;
+        self.text += key.len() + shared + text.len();
+        if self.text > MAX_DIRECTIVE_TEXT_BYTES {
+            let expected = format!("texts of at most {MAX_DIRECTIVE_TEXT_BYTES} bytes in a record");
+            return Err(damaged(&expected, self.text.to_string()));
+        }
         if !text.is_empty() && self.value.get(shared) == text.first() {
             return Err(damaged("the longest common prefix with the previous value", format!("{shared} bytes")));
         }
@@ -479,6 +496,31 @@ mod tests {
             let list = OtherDirectives(&bytes).get(Some(0));
             let mut reader = list.reader().unwrap();
             assert!(reader.next().unwrap().is_some());
+            assert_eq!(reader.next().is_ok(), fits, "{len}");
+        }
+    }
+
+    #[test]
+    fn more_text_than_the_limit_is_neither_written_nor_read() {
+        // Values of equal bytes share all but the last one's end, so the record is small and its text is not.
+        let whole = vec![b'a'; MAX_DIRECTIVE_BYTES];
+        let count = MAX_DIRECTIVE_TEXT_BYTES / MAX_DIRECTIVE_BYTES;
+        let rest = MAX_DIRECTIVE_TEXT_BYTES % MAX_DIRECTIVE_BYTES;
+        for (len, fits) in [(rest - 1, true), (rest, true), (rest + 1, false)] {
+            let mut lines = vec![line(DirectiveKind::Host, None, b"", &whole, 1); count];
+            lines.push(line(DirectiveKind::Host, None, b"", &whole[..len], 1));
+            assert_eq!(encode(&[], &lines).is_ok(), fits, "{len}");
+            // The same record, encoded without the limit.
+            let mut bytes = vec![0, 0];
+            put(&mut bytes, lines.len() as u32);
+            for (place, found) in lines.iter().enumerate() {
+                bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 0]);
+                put(&mut bytes, if place == 0 { 0 } else { found.value.len() as u32 });
+                put(&mut bytes, if place == 0 { found.value.len() as u32 } else { 0 });
+                bytes.extend_from_slice(if place == 0 { found.value } else { b"" });
+            }
+            let mut reader = DirectiveList { bytes: &bytes, is_absent: false }.reader().unwrap();
+            assert!((0..count).all(|_| reader.next().unwrap().is_some()));
             assert_eq!(reader.next().is_ok(), fits, "{len}");
         }
     }

@@ -1,9 +1,9 @@
 //! Rights to use a page: the statements in robots.txt and those that arrive with the page, combined.
 //!
 //! A website states its preferences in several [`Channel`]s: lines of its robots.txt ([`crate::usage`]), response headers
-//! such as `Content-Usage`, `X-Robots-Tag` and `tdm-reservation`, and `<meta>` elements. A [`Profile`] names the channels
-//! that count, and maps each token to a use. Profiles are data, because most channels are older than the uses that people
-//! ask about: that `noai` forbids training is a choice, and each line of a profile names its source.
+//! such as `Content-Usage`, `X-Robots-Tag` and `tdm-reservation`, `<meta>` elements, and a [`TdmFile`]. A [`Profile`]
+//! names the channels that count, and maps each token to a use. Profiles are data, because most channels are older than
+//! the uses that people ask about: that `noai` forbids training is a choice, and each line of a profile names its source.
 //!
 //! This module makes no requests and reads no archives: the caller passes the page's [`Statements`]. The crate
 //! `reptile-records` collects them from WARC and WAT files.
@@ -27,6 +27,7 @@
 
 mod profile;
 mod statements;
+mod tdm;
 mod tokens;
 
 use reptile_engine::verdict::{Preference, Verdict};
@@ -38,6 +39,7 @@ use crate::usage::UnknownUsage;
 use self::profile::RobotsQuery;
 pub use self::profile::{MAX_PROFILE_BYTES, Profile, RightsQuery};
 pub use self::statements::{Channel, MAX_STATEMENT_BYTES, MAX_STATEMENTS, Statements};
+pub use self::tdm::TdmFile;
 pub use crate::usage::UnknownUse;
 
 /// The combined answer about a use of a page.

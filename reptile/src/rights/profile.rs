@@ -299,7 +299,7 @@ impl RightsQuery {
                 let elements = page.of(channel).filter(|(name, _)| is_for(name));
                 elements.flat_map(|(_, text)| tokens::of_element(text)).for_each(|token| add(&token, None));
             }
-            Channel::TdmHeader | Channel::TdmMeta => {
+            Channel::TdmHeader | Channel::TdmMeta | Channel::TdmFile => {
                 for text in page.of(channel).map(|(_, text)| String::from_utf8_lossy(text).to_ascii_lowercase()) {
                     add(text.trim(), None);
                     // Of a malformed value such as `0, 1`, only restrictions count.
@@ -360,7 +360,7 @@ mod tests {
                 "license a = c=n",
                 Some(
                     "line 1: expected robots, signal, token, content-usage, x-robots-tag, meta-robots, tdm-header, tdm-meta, \
-                     found \"license\"",
+                     tdm-file, found \"license\"",
                 ),
             ),
         ] {

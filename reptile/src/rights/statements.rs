@@ -20,6 +20,8 @@ pub enum Channel {
     TdmHeader,
     /// `tdm-meta`: `<meta name="tdm-reservation">` (TDMRep, section 4.3).
     TdmMeta,
+    /// `tdm-file`: the website's file `/.well-known/tdmrep.json` (TDMRep). Only websites whose file is known have it.
+    TdmFile,
     /// `license`: a link to a license, in the response header `Link` or in `<link>`. It is a fact without an answer.
     License,
 }
@@ -33,11 +35,12 @@ reptile_engine::named!(Channel, "a channel", name {
     RobotsMeta => "meta-robots",
     TdmHeader => "tdm-header",
     TdmMeta => "tdm-meta",
+    TdmFile => "tdm-file",
     License => "license",
 });
 
 impl Channel {
-    /// Returns whether the statements arrive with the page, and not in robots.txt.
+    /// Returns whether the statements arrive with the page or in the website's file about mining, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
         !self.is_of_robots()
@@ -75,6 +78,8 @@ pub struct Statements {
     lacks_headers: bool,
     /// Whether the page's text is missing, or cannot be read.
     lacks_text: bool,
+    /// Whether the website has a file `tdmrep.json` that is missing, or cannot be read.
+    lacks_tdm_file: bool,
 }
 
 /// One of a page's statements.
@@ -90,14 +95,14 @@ impl Statements {
     /// Returns the statements about a page whose headers and text are both missing.
     #[must_use]
     pub fn unavailable() -> Statements {
-        Statements { all: Vec::new(), lacks_headers: true, lacks_text: true }
+        Statements { lacks_headers: true, lacks_text: true, ..Statements::default() }
     }
 
     /// Adds a header field's value, or an element's. `name` is the crawler's name in a `<meta>` element, or empty for
     /// all crawlers. Over [`MAX_STATEMENTS`] or [`MAX_STATEMENT_BYTES`] the channel's source becomes unavailable.
     pub fn add(&mut self, channel: Channel, name: &[u8], text: &[u8]) {
         if self.all.len() >= MAX_STATEMENTS || name.len() + text.len() > MAX_STATEMENT_BYTES {
-            self.set_missing(!channel.is_in_text(), channel.is_in_text());
+            self.set_channel_missing(channel);
         } else {
             self.all.push(PageStatement { channel, name: name.into(), text: text.into() });
         }
@@ -107,6 +112,18 @@ impl Statements {
     pub fn set_missing(&mut self, headers: bool, text: bool) {
         self.lacks_headers |= headers;
         self.lacks_text |= text;
+    }
+
+    /// Records that the website's file `tdmrep.json` is missing, although it has one. Later calls cannot undo this.
+    pub fn set_tdm_file_missing(&mut self) {
+        self.lacks_tdm_file = true;
+    }
+
+    fn set_channel_missing(&mut self, channel: Channel) {
+        match channel {
+            Channel::TdmFile => self.set_tdm_file_missing(),
+            _ => self.set_missing(!channel.is_in_text(), channel.is_in_text()),
+        }
     }
 
     /// Combines two versions of one page's statements. Either may be right: another way to read the page, or
@@ -123,10 +140,11 @@ impl Statements {
     pub fn merge(&mut self, other: &Statements) {
         for channel in Channel::ALL.into_iter().filter(|channel| *channel != Channel::License) {
             if !self.of(channel).eq(other.of(channel)) {
-                self.set_missing(!channel.is_in_text(), channel.is_in_text());
+                self.set_channel_missing(channel);
             }
         }
         self.set_missing(other.lacks_headers, other.lacks_text);
+        self.lacks_tdm_file |= other.lacks_tdm_file;
         for statement in &other.all {
             if !self.all.contains(statement) {
                 self.add(statement.channel, &statement.name, &statement.text);
@@ -137,7 +155,11 @@ impl Statements {
     /// Returns whether a channel is missing.
     #[must_use]
     pub fn lacks(&self, channel: Channel) -> bool {
-        channel.is_of_page() && if channel.is_in_text() { self.lacks_text } else { self.lacks_headers }
+        match channel {
+            Channel::TdmFile => self.lacks_tdm_file,
+            _ if channel.is_in_text() => self.lacks_text,
+            _ => channel.is_of_page() && self.lacks_headers,
+        }
     }
 
     /// Returns the size of the texts in bytes.

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn versions_match_the_manifest() {
-        for name in ["fast-robots", "regex-automata", "robotstxt", "robotxt", "texting_robots"] {
+        for name in ["fast-robots", "regex-automata", "robotparser-rs", "robotstxt", "robotxt", "texting_robots"] {
             let version = version_of(name);
             assert!(version.split('.').count() == 3 && version.starts_with('0'), "{name} {version}");
         }

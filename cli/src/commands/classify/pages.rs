@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::rights::Permission;
 use reptile::{Agents, Verdict};
 use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable, TableDecider, VERDICTS};
-use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of, page_of};
+use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, Pages, kind_of, page_of};
 use reptile_records::place::Place;
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
@@ -57,9 +57,7 @@ impl PageSettings {
 
     fn page(&self, record: &Record) -> Option<Page> {
         let mut page = page_of(&self.names, record)?;
-        if kind_of(record) == Some(PageKind::Text) {
-            self.joined.complete(&mut page);
-        }
+        self.joined.complete(&mut page, kind_of(record));
         Some(page)
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use reptile::{Agents, Error, Verdict};
 use reptile_columns::RightsTable;
-use reptile_records::pages::{CrawlerNames, JoinedPages, PageKind, kind_of, page_of};
+use reptile_records::pages::{CrawlerNames, JoinedPages, kind_of, page_of};
 use reptile_records::warc::raw::Stored;
 use reptile_records::warc::records::Record;
 
@@ -58,9 +58,7 @@ impl PageFilter {
     /// Returns an error if the set is damaged.
     pub fn verdicts(&self, record: &Record) -> std::result::Result<Option<Vec<Verdict>>, Error> {
         let Some(mut page) = page_of(&self.names, record) else { return Ok(None) };
-        if kind_of(record) == Some(PageKind::Text) {
-            self.joined.complete(&mut page);
-        }
+        self.joined.complete(&mut page, kind_of(record));
         let decided = self.table.decide(&page)?;
         Ok(Some(decided.rights.iter().map(|rights| self.table.verdict(rights)).collect()))
     }

@@ -49,7 +49,7 @@ pub(super) const SAME_USES: [(&str, &str); 3] =
 pub(super) struct UsageLines<'b>(Vec<(DirectiveKind, RawDirective<'b>)>);
 
 impl<'b> UsageLines<'b> {
-    /// Keeps a line that is about uses.
+    /// Keeps a line that is about uses, unless the dialect drops its end.
     pub(super) fn add(&mut self, line: RawDirective<'b>) {
         let kind = line.kind.unwrap_or_else(|| kind_of(line.key));
         let is_kept = match kind {
@@ -57,7 +57,7 @@ impl<'b> UsageLines<'b> {
             DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd => true,
             _ => line.key.eq_ignore_ascii_case(b"license"),
         };
-        if is_kept && self.0.len() < MAX_DIRECTIVES {
+        if is_kept && line.cut.is_none() && self.0.len() < MAX_DIRECTIVES {
             self.0.push((kind, line));
         }
     }
@@ -396,7 +396,7 @@ pub(super) fn over_limit(
 ) {
     // Nearly all files lack such lines.
     let has_uses = [DirectiveKind::ContentUsage, DirectiveKind::ContentSignal].map(|kind| lines.of(kind).next());
-    if body.len() > MAX_BODY_BYTES || has_uses == [None; 2] {
+    if body.len() > MAX_BODY_BYTES || has_uses == [None; 2] && reader.usage_over_limit().is_none() {
         return;
     }
     let compile = || {

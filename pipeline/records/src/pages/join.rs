@@ -1,10 +1,12 @@
-//! Statements about pages from another archive: a WARC or WAT file that belongs to a WET file.
+//! Statements about pages from other archives: a WARC or WAT file that belongs to a WET file, and websites' files about
+//! mining.
 
 use std::collections::HashMap;
 
 use reptile::rights::Statements;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::tdm::TdmFiles;
 use super::{CrawlerNames, NextPage, Page, PageKind, Pages, kind_of, page_of};
 use crate::place::Place;
 use crate::text::grouped;
@@ -24,6 +26,8 @@ pub struct JoinedPages {
     pages: HashMap<u128, u32>,
     /// Distinct statements. Most pages say nothing, and share one entry.
     statements: Vec<Statements>,
+    /// The websites' files `/.well-known/tdmrep.json`.
+    tdm_files: TdmFiles,
     text_bytes: usize,
 }
 
@@ -46,6 +50,7 @@ impl JoinedPages {
                 && let Some(page) = page_of(names, &record)
             {
                 is_empty = false;
+                self.text_bytes += self.tdm_files.add(&record);
                 self.add(page, MAX_JOINED_PAGES, MAX_JOINED_BYTES).map_err(|message| Error::at(path, message))?;
             }
         }
@@ -91,9 +96,17 @@ impl JoinedPages {
         place as u32
     }
 
-    /// Replaces a page's statements with the joined page's, found by its URL, and by the ID of its response or else by
-    /// the date. Statements from several such records are merged.
-    pub fn complete(&self, page: &mut Page) {
+    /// Replaces the statements of a WET file's page with the joined page's, found by its URL, and by the ID of its
+    /// response or else by the date. Statements from several such records are merged. Adds the statement in the website's
+    /// file about mining to any page.
+    pub fn complete(&self, page: &mut Page, kind: Option<PageKind>) {
+        if kind == Some(PageKind::Text) {
+            self.join(page);
+        }
+        self.tdm_files.complete(&page.url, &mut page.statements);
+    }
+
+    fn join(&self, page: &mut Page) {
         let found = keys(page).find_map(|key| self.pages.get(&key));
         if let Some(found) = found.and_then(|&place| self.statements.get(place as usize)) {
             page.statements.clone_from(found);
@@ -141,7 +154,7 @@ mod tests {
             let (id, date) = (id.map(Into::into), date.map(Into::into));
             let url = format!("https://example.com{url}").into();
             let mut page = Page { url, id, date, statements: Statements::unavailable() };
-            joined.complete(&mut page);
+            joined.complete(&mut page, Some(PageKind::Text));
             assert_eq!(page.statements == noai, is_found, "{page:?}");
             assert_eq!(page.statements == Statements::unavailable(), !is_found);
             cases += 1;
@@ -156,7 +169,7 @@ mod tests {
             let mut joined = JoinedPages::default();
             texts.iter().for_each(|text| joined.add(page(number, text), 9, 99).unwrap());
             let mut found = Page { statements: Statements::unavailable(), ..page(number, b"") };
-            joined.complete(&mut found);
+            joined.complete(&mut found, Some(PageKind::Text));
             let has_noai = found.statements.of(Channel::RobotsHeader).any(|(_, text)| text == b"noai");
             (has_noai, found.statements.lacks(Channel::RobotsHeader), found.statements.lacks(Channel::RobotsMeta))
         };

@@ -31,6 +31,7 @@
 
 mod join;
 mod page;
+mod tdm;
 mod wat;
 
 use reptile::rights::Statements;

@@ -9,7 +9,9 @@ final class Directives {
     /** Maximum number of lines in a record. */
     static final int MAX_LINES = 4096;
     /** Maximum size in bytes of a key or a value. */
-    static final int MAX_TEXT_BYTES = 4096;
+    static final int MAX_TEXT_BYTES = 72 << 10;
+    /** Maximum size in bytes of a record's keys and values together. */
+    static final int MAX_RECORD_BYTES = 1 << 20;
     /** Maximum number of pairs of a group and a part in a record. No robots.txt up to 16 MB has more. */
     static final int MAX_PAIRS = 16 << 20;
 
@@ -39,6 +41,7 @@ final class Directives {
         List<Directive> lines = new ArrayList<>();
         byte[] value = {};
         long line = 0;
+        long bytes = 0;
         for (long place = 0; place < count; place++) {
             int tag = section.u8(cursor.at);
             if ((tag & 15) >= KINDS.length || tag >> 4 >= STATES.length) {
@@ -50,7 +53,12 @@ final class Directives {
             line = line + cursor.number() & 0xFFFF_FFFFL;
             byte[] key = kind == Directive.Kind.OTHER ? cursor.text(new byte[0]) : new byte[0];
             long shared = cursor.number("at most " + value.length + " bytes of the previous value", value.length);
+            long start = cursor.at;
             value = cursor.text(Arrays.copyOf(value, (int) shared));
+            bytes += key.length + value.length;
+            if (bytes > MAX_RECORD_BYTES) {
+                throw section.damaged(start, "texts of at most " + MAX_RECORD_BYTES + " bytes in a record", bytes);
+            }
             lines.add(new Directive(kind, STATES[tag >> 4], line, key, value));
         }
         return lines;

@@ -24,6 +24,10 @@ final class LimitsTest {
             holds(by, () -> directives(0, Directives.MAX_LINES + by, 1, 0), "lines of other directives");
             holds(by, () -> directives(0, 1, 0, Directives.MAX_TEXT_BYTES + by), "bytes of a value");
             holds(by, () -> directives(0, 2, Directives.MAX_TEXT_BYTES - 1, 1 + by), "bytes of a value that shares others");
+            // 16 values: the first has the shared bytes, and each other one also the added bytes.
+            int added = -by & 15;
+            int shared = (Directives.MAX_RECORD_BYTES + by - 15 * added) / 16;
+            holds(by, () -> directives(0, 16, shared, added), "bytes of a record's values");
             holds(by, () -> directives(Directives.MAX_PAIRS + by, 0, 0, 0), "pairs of a group and a part");
             // A lookup fails after reading this many used slots.
             holds(by + 1, () -> lookUp(Origins.MAX_SLOTS_READ + by), "slots");
