@@ -218,6 +218,58 @@ def test_parts_are_split_into_pieces(tmp_path):
             assert file.read() == content[:size]
 
 
+def query_of(path, names, **more):
+    """Returns the fields of a worker's function for rows."""
+    fields = {"place": str(path), "is_shipped": False, "names": names, "exact": False, "columns": "verdict,line"}
+    return {**fields, "options": {}, "has_times": False, "headers": False, **more}
+
+
+def test_a_function_returns_structs(web, path):
+    function = pickle.loads(pickle.dumps(_partitions.Function(**query_of(path, AGENTS))))
+    expected = web.decide_many(AGENTS, URLS, "verdict,line").to_pydict()
+    urls = pyarrow.array(URLS)
+    for batches in ([urls], [(urls,)], [urls.slice(0, 3), urls.slice(3)]):
+        found = [row for array in function.robots(iter(batches)) for row in array.to_pylist()]
+        assert {name: [row[name] for row in found] for name in expected} == expected
+    each = _partitions.Function(**query_of(path, None, headers=True))
+    (found,) = each.robots(iter([(urls, pyarrow.array(["GPTBot/1.2"] * len(URLS)))]))
+    assert [row["verdict"] for row in found.to_pylist()] == expected["GPTBot:verdict"]
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 5])
+def test_shares_of_origins_are_summarized_once(web, path, shares):
+    fields = {"place": str(path), "is_shipped": False, "names": AGENTS, "exact": False, "shares": shares}
+    work = pickle.loads(pickle.dumps(_partitions.Summarize(**fields)))
+    found = [row for number in range(shares) for batch in work([pyarrow.record_batch({"id": [number]})]) for row in batch.to_pylist()]
+    expected = web.summarize(AGENTS).to_pydict()
+    assert {name: [row[name] for row in found] for name in expected} == expected and len(found) == 6
+
+
+@pytest.mark.parametrize("count", [_partitions.ROWS - 1, _partitions.ROWS, _partitions.ROWS + 1])
+def test_summaries_come_in_batches(count, tmp_path):
+    reptile.compile({f"https://site{number}.example/robots.txt": "" for number in range(count)}, tmp_path / "set")
+    work = _partitions.Summarize(place=str(tmp_path / "set"), is_shipped=False, names=("MyBot",), exact=False, shares=1)
+    sizes = [batch.num_rows for batch in work([pyarrow.record_batch({"id": [0]})])]
+    assert sizes == [min(count, _partitions.ROWS)] + [1] * (count > _partitions.ROWS)
+
+
+def test_a_task_merges_parts(path, tmp_path):
+    more = ("https://new.example/robots.txt", "user-agent: *\ndisallow: /")
+    bad = {"url": "nonsense", "body": ""}
+    batches = []
+    for captures in (CAPTURES[:1], [*CAPTURES[1:], bad], [more]):
+        batches += _partitions.Compile({}, leaves_out=True)(rows(captures).to_batches())
+    work = pickle.loads(pickle.dumps(_partitions.Merge(1 << 30)))
+    found = [row for batch in work(iter(batches)) for row in batch.to_pylist()]
+    left_out = []
+    (merged,) = _partitions.fetched(found, str(tmp_path), lambda *each: left_out.append(each))
+    whole = reptile.compile([*CAPTURES, more], tmp_path / "whole")
+    with open(merged, "rb") as file:
+        assert file.read() == whole.path.read_bytes()
+    assert [name for name, _ in left_out] == ["nonsense"]
+    assert list(work(iter([]))) == []
+
+
 def test_the_least_recently_used_set_is_evicted(tmp_path):
     _opened._kept.clear()
     paths = [str(tmp_path / f"{number}.reptile") for number in range(_opened.MAX_OPEN + 1)]

@@ -193,12 +193,8 @@ class CompileFiles:
         ran = subprocess.run(made, input=names, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         # 1: some captures were bad, and left out.
         if ran.returncode not in ((0, 1) if self.leaves_out else (0,)):
-            text = ran.stderr[-MESSAGE:].decode(errors="replace")
+            text = ran.stderr.decode(errors="replace")
             raise ChildProcessError(f"{' '.join(made)}: exit code {ran.returncode}: {text}")
-
-
-MESSAGE = 4096
-"""Bytes of the command's messages that an error shows: the end, which has the reason."""
 
 
 def _left_out_of(fates: str) -> Iterator[pyarrow.RecordBatch]:
@@ -260,7 +256,7 @@ def _pieces(path: str) -> Iterator[pyarrow.RecordBatch]:
             is_first = False
 
 
-def _batch(rows: list[tuple[bool | None, bytes | None, str | None, str | None]]) -> pyarrow.RecordBatch:
+def _batch(rows: Sequence[tuple[bool | None, bytes | None, str | None, str | None]]) -> pyarrow.RecordBatch:
     columns = zip(*rows)
     return pyarrow.RecordBatch.from_arrays(
         [pyarrow.array(column, field.type) for column, field in zip(columns, _SCHEMA)], schema=_SCHEMA

@@ -144,7 +144,7 @@ def register(
 
     Returns the function for DataFrames: ``frame.select("id", robots("url"))``.
     """
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
     source, crawlers = _crawlers(set_path, agents, exact)
     function = _partitions.Function(
@@ -154,7 +154,9 @@ def register(
         has_times=times,
         headers=headers,
     )
-    found = arrow_udf(function.robots, _schema(function.structs(source).type))
+    # PySpark's stubs know no function that returns structs.
+    make: Any = arrow_udf
+    found: Callable[..., Any] = make(function.robots, _schema(function.structs(source).type))
     session.udf.register(name, found)
     return found
 
@@ -282,14 +284,14 @@ def compile_files(
         _expect_tasks(name, count)
     if not files:
         raise ValueError("files: expected the files to compile, found none")
-    names = [name if "://" in name else os.path.abspath(name) for name in map(os.fspath, files)]
+    names = [os.fspath(file) for file in files]
     # A name without a folder, if it was not shipped, is looked up in each executor's PATH.
     program = os.fspath(command)
     work = _partitions.CompileFiles(
         command=os.path.abspath(program) if os.path.dirname(program) else program,
         is_shipped=_is_shipped(program),
         arguments=tuple(arguments),
-        files=tuple(names),
+        files=tuple(name if "://" in name else os.path.abspath(name) for name in names),
         shares=tasks,
         leaves_out=on_error is not None,
     )
