@@ -325,7 +325,7 @@ def _merged(
 
 
 def _by_tasks(parts: DataFrame, tasks: int, memory: int) -> DataFrame:
-    # A task reads the partitions that it merges one after the other, so nothing is shuffled.
+    # A task reads its partitions sequentially, so nothing is shuffled.
     return parts.coalesce(tasks).mapInArrow(_partitions.Merge(memory), _partitions.PARTS)
 
 
