@@ -7,7 +7,7 @@ there are enough rows. The table shows the time of each job from Parquet to Parq
 the cluster, and the largest memory of all processes: shared pages count once. Then each job runs
 
 - after a worker process has died in the middle of its work: the same rows are expected,
-- with a set that is missing on the workers: an error is expected, and no row that looks decided,
+- with a set that is missing on the workers: an error is expected, and no rows,
 - on fewer rows (--pairs), in turns with Protego in the same host. Each worker parses an origin's robots.txt with
   Protego once and keeps the last 8,192.
 
@@ -383,7 +383,8 @@ def main() -> None:
             seconds, memory, text = measured(options, host, decider, rows_of)
             if seconds is None:
                 is_right = decider == "missing" and "No such file" in text and "job.reptile" in text
-                result = "error: no such file" if is_right else f"FAILED: {text[-2000:]}"
+                is_right = is_right and not list((options.work / "out").glob("**/*.parquet"))
+                result = "error: no such file, no rows" if is_right else f"FAILED: {text[-2000:]}"
             elif decider == "protego":
                 is_right, result = True, "{:,} of {:,} verdicts differ: another dialect".format(*disagreements(options.work))
             else:

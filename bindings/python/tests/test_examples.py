@@ -97,7 +97,9 @@ def test_the_printed_install_has_every_extra(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["arrow", "pandas", "duckdb", "polars", "datafusion", "ray", "dask"])
-def test_query_examples(engine, web, path, tmp_path):
+def test_query_examples(engine, web, path, tmp_path, monkeypatch):
+    # Ray gives its workers the lowest priority. On a busy machine, they would take minutes to start.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}.get(engine, engine))
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

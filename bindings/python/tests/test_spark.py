@@ -236,6 +236,11 @@ def test_compile_files(session, tmp_path):
             session, files, tmp_path / "set", tasks=tasks, merge_tasks=merge_tasks, command=command, force=True
         )
         assert found.path.read_bytes() == whole and len(found) == 13
+    # A command that Spark ships.
+    (tmp_path / "shipped-command").write_text(f"#!/bin/sh\nexec '{os.path.abspath(command)}' \"$@\"\n")
+    session.sparkContext.addFile(str(tmp_path / "shipped-command"))
+    shipped = spark.compile_files(session, files, tmp_path / "set", tasks=2, command="shipped-command", force=True)
+    assert shipped.path.read_bytes() == whole
     # A redirect whose target is in another task's file is named, not followed.
     with_moved, others = files[3], files[:3]
     with_moved.write_bytes(warc([("https://moved.example/robots.txt", 301, moved.replace("7", "2"), "")]).encode())
