@@ -96,9 +96,11 @@ def test_the_printed_install_has_every_extra(tmp_path):
     assert used == set(extras.split(","))
 
 
-@pytest.mark.parametrize("engine", ["arrow", "pandas", "duckdb", "polars", "datafusion"])
-def test_query_examples(engine, web, path, tmp_path):
-    pytest.importorskip("pyarrow" if engine == "arrow" else engine)
+@pytest.mark.parametrize("engine", ["arrow", "pandas", "duckdb", "polars", "datafusion", "ray", "dask"])
+def test_query_examples(engine, web, path, tmp_path, monkeypatch):
+    # Ray gives its workers the lowest priority. On a busy machine, they would take minutes to start.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}.get(engine, engine))
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -49,9 +49,26 @@ def part_of(captures, folder, options=None, on_error=None, size=2):
     return found[0] if found else None
 
 
+def decide_of(place, names, columns=COLUMNS, options=None):
+    """Returns a worker's function for a column ``url``, pickled and unpickled as on its way to the worker."""
+    decide = _partitions.Decide(
+        place=place,
+        is_shipped=False,
+        names=names,
+        exact=False,
+        columns=columns,
+        options=options or {},
+        has_times=False,
+        headers=False,
+        texts=("url",),
+        times=(),
+    )
+    return pickle.loads(pickle.dumps(decide))
+
+
 def test_batches_keep_their_columns_and_get_verdicts(web, path):
     batch = pyarrow.record_batch({"n": range(len(URLS)), "url": URLS})
-    decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, {}, "url", False)))
+    decide = decide_of(str(path), AGENTS)
     found = list(decide(iter([batch, batch.slice(0, 0), batch.slice(2, 3)])))
     assert [each.num_rows for each in found] == [len(URLS), 0, 3]
     whole = found[0].to_pydict()
@@ -68,7 +85,7 @@ def test_batches_keep_their_columns_and_get_verdicts(web, path):
 
 def test_batches_get_columns_about_uses(web, path):
     usage = {"uses": ["train-ai"], "purpose": "train-ai", "unknown_usage": "allow"}
-    decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, usage, "url", False)))
+    decide = decide_of(str(path), AGENTS, options=usage)
     (found,) = decide([pyarrow.record_batch({"url": URLS})])
     assert found.to_pydict() == {"url": URLS, **web.decide_many(AGENTS, URLS, COLUMNS, **usage).to_pydict()}
     assert found.schema.field("GPTBot:train-ai").type == found.schema.field("GPTBot:purpose").type == pyarrow.string()
@@ -78,7 +95,7 @@ def test_batches_get_columns_about_uses(web, path):
 def test_masks_are_limited(web, count):
     names = [f"bot{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(count)]
     agents = web.agents(names, exact=True)
-    structs_of = lambda columns: _partitions.Decide("", False, (), columns, {}, "url", False).structs(agents)
+    structs_of = lambda columns: decide_of("", (), columns).structs(agents)
     assert len(structs_of("refused").type) == 1
     if count > _partitions.MAX_MASK:
         with pytest.raises(ValueError, match="at most 63 crawlers for mask in Spark, found 64"):
@@ -92,7 +109,7 @@ def test_masks_are_limited(web, count):
 def test_urls_that_are_not_utf_8(path):
     urls = pyarrow.array([b"https://shop.example/\xff", b"https://\xff.example/"]).view(pyarrow.binary())
     as_text = pyarrow.Array.from_buffers(pyarrow.string(), 2, urls.buffers())
-    decide = _partitions.Decide(str(path), False, ("MyBot",), ("verdict",), {}, "url", False)
+    decide = decide_of(str(path), ("MyBot",), ("verdict",))
     found = next(decide([pyarrow.RecordBatch.from_arrays([as_text], names=["url"])]))
     assert found.column(1).to_pylist() == reptile.open(path).decide_many("MyBot", urls)["MyBot:verdict"]
 
@@ -100,12 +117,12 @@ def test_urls_that_are_not_utf_8(path):
 def test_errors_in_a_partition_are_raised(tmp_path, path):
     batch = pyarrow.record_batch({"url": URLS})
     with pytest.raises(FileNotFoundError):
-        next(_partitions.Decide(str(tmp_path / "no"), False, AGENTS, COLUMNS, {}, "url", False)([batch]))
+        next(decide_of(str(tmp_path / "no"), AGENTS)([batch]))
     (tmp_path / "bad").write_bytes(b"not a set")
     with pytest.raises(reptile.FormatError):
-        next(_partitions.Decide(str(tmp_path / "bad"), False, AGENTS, COLUMNS, {}, "url", False)([batch]))
+        next(decide_of(str(tmp_path / "bad"), AGENTS)([batch]))
     with pytest.raises(reptile.CrawlerError):
-        next(_partitions.Decide(str(path), False, ("Googelbot",), COLUMNS, {}, "url", False)([batch]))
+        next(decide_of(str(path), ("Googelbot",))([batch]))
 
 
 def test_merged_parts_equal_the_whole_byte_for_byte(tmp_path):
@@ -199,6 +216,58 @@ def test_parts_are_split_into_pieces(tmp_path):
         (found,) = _partitions.fetched(pieces, str(folder), None)
         with open(found, "rb") as file:
             assert file.read() == content[:size]
+
+
+def query_of(path, names, **more):
+    """Returns the fields of a worker's function for rows."""
+    fields = {"place": str(path), "is_shipped": False, "names": names, "exact": False, "columns": "verdict,line"}
+    return {**fields, "options": {}, "has_times": False, "headers": False, **more}
+
+
+def test_a_function_returns_structs(web, path):
+    function = pickle.loads(pickle.dumps(_partitions.Function(**query_of(path, AGENTS))))
+    expected = web.decide_many(AGENTS, URLS, "verdict,line").to_pydict()
+    urls = pyarrow.array(URLS)
+    for batches in ([urls], [(urls,)], [urls.slice(0, 3), urls.slice(3)]):
+        found = [row for array in function.robots(iter(batches)) for row in array.to_pylist()]
+        assert {name: [row[name] for row in found] for name in expected} == expected
+    each = _partitions.Function(**query_of(path, None, headers=True))
+    (found,) = each.robots(iter([(urls, pyarrow.array(["GPTBot/1.2"] * len(URLS)))]))
+    assert [row["verdict"] for row in found.to_pylist()] == expected["GPTBot:verdict"]
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 5])
+def test_shares_of_origins_are_summarized_once(web, path, shares):
+    fields = {"place": str(path), "is_shipped": False, "names": AGENTS, "exact": False, "shares": shares}
+    work = pickle.loads(pickle.dumps(_partitions.Summarize(**fields)))
+    found = [row for number in range(shares) for batch in work([pyarrow.record_batch({"id": [number]})]) for row in batch.to_pylist()]
+    expected = web.summarize(AGENTS).to_pydict()
+    assert {name: [row[name] for row in found] for name in expected} == expected and len(found) == 6
+
+
+@pytest.mark.parametrize("count", [_partitions.ROWS - 1, _partitions.ROWS, _partitions.ROWS + 1])
+def test_summaries_come_in_batches(count, tmp_path):
+    reptile.compile({f"https://site{number}.example/robots.txt": "" for number in range(count)}, tmp_path / "set")
+    work = _partitions.Summarize(place=str(tmp_path / "set"), is_shipped=False, names=("MyBot",), exact=False, shares=1)
+    sizes = [batch.num_rows for batch in work([pyarrow.record_batch({"id": [0]})])]
+    assert sizes == [min(count, _partitions.ROWS)] + [1] * (count > _partitions.ROWS)
+
+
+def test_a_task_merges_parts(path, tmp_path):
+    more = ("https://new.example/robots.txt", "user-agent: *\ndisallow: /")
+    bad = {"url": "nonsense", "body": ""}
+    batches = []
+    for captures in (CAPTURES[:1], [*CAPTURES[1:], bad], [more]):
+        batches += _partitions.Compile({}, leaves_out=True)(rows(captures).to_batches())
+    work = pickle.loads(pickle.dumps(_partitions.Merge(1 << 30)))
+    found = [row for batch in work(iter(batches)) for row in batch.to_pylist()]
+    left_out = []
+    (merged,) = _partitions.fetched(found, str(tmp_path), lambda *each: left_out.append(each))
+    whole = reptile.compile([*CAPTURES, more], tmp_path / "whole")
+    with open(merged, "rb") as file:
+        assert file.read() == whole.path.read_bytes()
+    assert [name for name, _ in left_out] == ["nonsense"]
+    assert list(work(iter([]))) == []
 
 
 def test_the_least_recently_used_set_is_evicted(tmp_path):

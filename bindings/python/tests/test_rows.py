@@ -157,6 +157,18 @@ def in_spark(web, table, question, folder):
     return found.orderBy("n").drop(*table.column_names).toArrow()
 
 
+def in_spark_sql(web, table, question, folder):
+    session = spark_session()
+    from reptile import spark
+
+    parquet.write_table(table, folder / "given.parquet")
+    session.read.parquet(f"file://{folder}/given.parquet").createOrReplaceTempView("given")
+    spark.register(session, web.path, None if question.by_agent else AGENTS, ordered(question), times=True, **question.options)
+    call = "robots(url, bot, time)" if question.by_agent else "robots(url, time)"
+    found = session.sql(f"select n, {call} as found from given").orderBy("n")
+    return found.select("found.*").toArrow()
+
+
 def in_command(web, table, question, folder):
     program = os.environ.get("REPTILE")
     if not program:
@@ -175,6 +187,7 @@ HOSTS = {
     "DuckDB": in_duckdb,
     "DataFusion": in_datafusion,
     "Spark": in_spark,
+    "Spark SQL": in_spark_sql,
     "command": in_command,
 }
 
@@ -220,7 +233,7 @@ SMALL = [*URLS, *OTHERS] * 40
 
 # A job takes a second or more.
 IN_SPARK = ("everything", "refused by purpose")
-PAIRS = [(host, name) for host in HOSTS for name in QUESTIONS if host != "Spark" or name in IN_SPARK]
+PAIRS = [(host, name) for host in HOSTS for name in QUESTIONS if "Spark" not in host or name in IN_SPARK]
 REAL_PAIRS = [(host, "everything") for host in HOSTS] + [("arrays", "times"), ("command", "times")]
 
 
