@@ -43,6 +43,8 @@ def session(tmp_path_factory):
     os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.local.dir", str(folder / "local"))
+    # A task that fails is not repeated, because it fails again.
+    builder = builder.config("spark.task.maxFailures", "1")
     session = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
@@ -231,7 +233,7 @@ def test_compile_files(session, tmp_path):
         files[-1].write_bytes(warc(rows).encode())
     subprocess.run([command, "compile", "-q", "-o", tmp_path / "whole", *files], check=True)
     whole = (tmp_path / "whole").read_bytes()
-    for tasks, merge_tasks in [(1, None), (3, None), (4, 2), (9, 1)]:
+    for tasks, merge_tasks in [(1, None), (4, 2), (9, 1)]:
         found = spark.compile_files(
             session, files, tmp_path / "set", tasks=tasks, merge_tasks=merge_tasks, command=command, force=True
         )
@@ -252,8 +254,7 @@ def test_compile_files(session, tmp_path):
     assert len(left_out) == 1 and "moved.example" in left_out[0][0]
     (tmp_path / "text").write_text("no captures")
     for given, options, error, text in [
-        ([tmp_path / "nowhere.warc"], {}, Exception, "nowhere.warc"),
-        ([tmp_path / "text"], {}, Exception, "exit code 2"),
+        ([tmp_path / "text"], {}, Exception, "(?s)exit code 2.*text"),
         (files, {"command": tmp_path / "no-command"}, Exception, "no-command"),
         (files, {"arguments": ["--dialect=gogle"]}, Exception, "gogle"),
         (files, {"tasks": 0}, ValueError, "tasks: .*found 0"),
