@@ -20,6 +20,7 @@ import pyarrow
 
 from . import _partitions
 from ._native import Agents, Set, compile, merge
+from ._paths import with_absolute_vocabulary
 from ._structs import source_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def verdicts(
         is_shipped=is_shipped,
         names=tuple(source.names) if isinstance(source, Agents) else None,
         columns=columns if isinstance(columns, str) else tuple(columns),
-        options=options,
+        options=with_absolute_vocabulary(options),
         url_column=url_column,
         agent_column=agent_column,
         time_column=times,
