@@ -91,7 +91,8 @@ def usage(
 
     A crawler has a field ``NAME:USE`` for each of ``uses``, such as ``train-ai``: ``allowed``, ``disallowed``,
     ``unknown`` or ``not-applicable``. ``lines`` selects ``Content-Usage`` lines (``usage``), ``Content-Signal`` lines
-    (``signals``) or both (``both``), and ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
+    (``signals``), groups whose product token names a use (``tokens``), those and the groups for ``*``
+    (``default-group``), or the first three (``all``). ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
     ``NAME:purpose``, a single verdict for the fetch and this use; ``unknown_usage`` is then required, the verdict for an
     unknown preference. The other arguments, nulls and errors are as in ``robots``; with ``agent_column``, ``agents`` is
     None.

@@ -19,8 +19,7 @@ pub(in super::super) struct Assets {
 }
 
 /// The known folders and queries. In WebAssembly, a text is much shorter than a table with addresses.
-pub(in super::super) static ASSETS: LazyLock<Vec<Assets>> =
-    LazyLock::new(|| TEXT.lines().filter_map(assets).collect());
+pub(in super::super) static ASSETS: LazyLock<Vec<Assets>> = LazyLock::new(|| TEXT.lines().filter_map(assets).collect());
 
 /// A line for each entry: the text, the platform, the two samples, the evidence and the counter-evidence.
 const TEXT: &str = include_str!("assets.txt");

@@ -30,8 +30,7 @@ pub(in super::super) enum Kind {
 }
 
 /// The characters that findings name, in order. In WebAssembly, a text is much shorter than a table with addresses.
-pub(in super::super) static CHARACTERS: LazyLock<Vec<Odd>> =
-    LazyLock::new(|| TEXT.lines().filter_map(odd).collect());
+pub(in super::super) static CHARACTERS: LazyLock<Vec<Odd>> = LazyLock::new(|| TEXT.lines().filter_map(odd).collect());
 
 /// A line for each character: the code point, the kind, the name, and the ASCII text in quotation marks.
 pub(in super::super) const TEXT: &str = include_str!("characters.txt");
