@@ -566,7 +566,8 @@ export class Robots {
     }
 
     crawlDelay(agent, options) {
-        return this.#held.json("crawl_delay", this.#held.agent(agent, options), []);
+        const delay = this.#held.json("crawl_delay", this.#held.agent(agent, options), []);
+        return delay && delay[0] + delay[1] / 1e9;
     }
 
     lint(options) {

@@ -17,7 +17,14 @@ pub trait Threads: Sync {
 
 impl dyn Threads + '_ {
     /// Runs two pieces of work and returns both results.
-    pub(crate) fn both<A: Send, B: Send>(&self, a: impl FnMut() -> A + Send, b: impl FnMut() -> B + Send) -> (A, B) {
+    pub(crate) fn both<A: Send, B: Send>(
+        &self,
+        mut a: impl FnMut() -> A + Send,
+        mut b: impl FnMut() -> B + Send,
+    ) -> (A, B) {
+        if !HAS_THREADS {
+            return (a(), b());
+        }
         let (a, b) = (Once::new(a), Once::new(b));
         self.run(2, &|range| {
             if range.contains(&0) {
@@ -43,6 +50,10 @@ impl dyn Threads + '_ {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, &T) -> R + Sync,
     ) -> Vec<R> {
+        if !HAS_THREADS {
+            let mut state = start();
+            return items.iter().map(|item| work(&mut state, item)).collect();
+        }
         let done = Mutex::new(Vec::new());
         self.run(items.len(), &|range| {
             let mut state = start();
@@ -80,9 +91,11 @@ impl<F: FnMut() -> R, R> Once<F, R> {
     }
 }
 
-/// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list. WebAssembly
-/// has one thread.
-const HALVINGS: u32 = if cfg!(target_family = "wasm") { 0 } else { 3 };
+/// Whether there may be threads. Without them, the code that divides work would only make a WebAssembly module larger.
+const HAS_THREADS: bool = cfg!(any(not(target_family = "wasm"), target_feature = "atomics"));
+
+/// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list.
+const HALVINGS: u32 = 3;
 
 /// Maximum length of a list that is sorted without halving.
 const SHORT: usize = 1 << 14;
@@ -100,7 +113,7 @@ fn sort_parts<T: Send>(
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
     halvings: u32,
 ) {
-    if halvings == 0 || things.len() <= SHORT {
+    if !HAS_THREADS || halvings == 0 || things.len() <= SHORT {
         return things.sort_unstable_by(compare);
     }
     let middle = things.len() / 2;

@@ -153,8 +153,7 @@ pub unsafe extern "C" fn reptile_agents_of_rows(
         let SetOrRobots::Set(set) = source else {
             return Err(Failure::argument("rows can only name crawlers for a compiled set, not for one robots.txt"));
         };
-        // Clients write headers, so they are never misspelled names.
-        let by_row = ByRow::new(set, 0, headers)?.take_names_exactly(exact || headers);
+        let by_row = ByRow::of_column(set, headers, exact)?;
         let crawlers = Crawlers::OfRows(Arc::new(by_row), column.to_owned());
         Ok(ReptileAgents { crawlers, source: source.clone(), scope: Scope::default(), names: Vec::new() })
     };

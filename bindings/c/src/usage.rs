@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use reptile::usage::{Preference, Uses};
+use reptile::usage::Preference;
 use reptile_columns::{UsageColumns, UsageOptions};
 
 use crate::agents::ReptileAgents;
@@ -55,8 +55,7 @@ pub enum ReptileUsageLines {
 
 /// The uses in a question. Immutable: any number of threads may share them.
 pub struct ReptileUses {
-    uses: Uses,
-    /// The columns about the uses and the purpose, for Arrow.
+    /// The columns about the uses and the purpose.
     pub(crate) columns: UsageColumns,
 }
 
@@ -152,11 +151,9 @@ fn names_of(lines: u32) -> Result<String, Failure> {
 
 /// Prepares the questions of some options.
 fn prepared(options: &UsageOptions) -> Result<ReptileUses, Failure> {
-    let fail = |error: reptile_columns::Error| Failure::argument(error.to_string());
-    let missing = || Failure::argument("no use is named");
-    let columns = options.columns().map_err(fail)?.ok_or_else(missing)?;
-    let uses = options.uses().map_err(fail)?.ok_or_else(missing)?;
-    Ok(ReptileUses { uses, columns })
+    let columns = options.columns().map_err(|error| Failure::argument(error.to_string()))?;
+    let columns = columns.ok_or_else(|| Failure::argument("no use is named"))?;
+    Ok(ReptileUses { columns })
 }
 
 /// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
@@ -224,7 +221,7 @@ unsafe fn usage_of(
         // SAFETY: the agents are not freed during the call.
         let agents = unsafe { border::value(agents, "the agents") }?;
         // SAFETY: the uses are not freed during the call.
-        let ReptileUses { uses, .. } = unsafe { border::value(uses, "the uses") }?;
+        let uses = unsafe { border::value(uses, "the uses") }?.columns.shown();
         if preferences.len() != uses.len() {
             let (needed, found) = (uses.len(), preferences.len());
             return Err(Failure::argument(format!("{needed} uses need {needed} preferences, not {found}")));

@@ -382,10 +382,13 @@ fn write(kind: Function, output: &Output, group: &DeciderRows, decided: &RecordB
             let names: Vec<String> = decided.schema().fields().iter().map(|field| verdict(field.name())).collect();
             output.write_maps(rows, &names, decided.columns())
         }
-        Function::Verdict | Function::Mask | Function::Refused => output.write(rows, last()?),
-        Function::Usage | Function::Purpose | Function::PurposeMask | Function::PurposeRefused => {
-            output.write(rows, last()?)
-        }
+        Function::Verdict
+        | Function::Mask
+        | Function::Refused
+        | Function::Usage
+        | Function::Purpose
+        | Function::PurposeMask
+        | Function::PurposeRefused => output.write(rows, last()?),
     }
 }
 

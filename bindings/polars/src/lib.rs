@@ -33,9 +33,13 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// The module that makes the file a Python package's extension module. It is empty: Polars opens the file itself.
+/// The module that makes the file a Python package's extension module. Polars itself opens the file as a plugin.
 #[pymodule]
-mod _plugin {}
+mod _plugin {
+    /// The names of vocabularies that are not files.
+    #[pymodule_export]
+    const VOCABULARIES: [&str; 4] = reptile::usage::Vocabulary::NAMES;
+}
 
 /// Returns the version of the plugin interface.
 #[unsafe(no_mangle)]

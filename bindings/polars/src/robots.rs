@@ -133,9 +133,7 @@ fn decider(kwargs: &[u8]) -> Result<ColumnDecider, String> {
             ArrayDecider::with_usage(agents, &columns, usage.as_ref())
         }
         None => {
-            let by_row = ByRow::new(&set, 0, headers).map_err(|error| fail(&error))?;
-            // Clients write headers, so they are never misspelled names.
-            let by_row = Arc::new(by_row.take_names_exactly(exact || headers));
+            let by_row = Arc::new(ByRow::of_column(&set, headers, exact).map_err(|error| fail(&error))?);
             ArrayDecider::by_row(by_row, AGENT, &columns, usage.as_ref())
         }
     };

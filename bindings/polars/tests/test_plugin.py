@@ -198,7 +198,7 @@ def test_uses_equal_those_of_the_python_package(tmp_path):
     "options, message",
     [
         ({"uses": "train"}, 'has no use "train"'),
-        ({"uses": "search", "lines": "all"}, "expected usage, signals, both"),
+        ({"uses": "search", "lines": "both"}, "expected usage, signals, tokens, default-group, all"),
         ({"uses": [], "purpose": "search"}, "needs unknown_usage"),
         ({"uses": []}, "no column is named"),
     ],

@@ -99,7 +99,7 @@ def test_types_of_crawlers(path, kind):
     frame = polars.DataFrame({"url": ["https://a.example/new"] * 3, "bot": ["GPTBot", "CCBot", None]})
     frame = frame.with_columns(polars.col("bot").cast(kind), polars.col("url").cast(kind))
     verdicts = found(frame.select(robots("url", path, agent_column="bot"))["robots"])
-    assert verdicts == {"verdict": ["disallow", "allow", "unknown"], "agent": ["GPTBot", "CCBot", ""]}
+    assert verdicts == {"verdict": ["disallow", "allow", "unknown"], "agent": ["GPTBot", "CCBot", None]}
 
 
 def test_types_of_times(path):

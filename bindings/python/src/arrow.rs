@@ -22,7 +22,7 @@ use crate::ask::scope_of;
 use crate::convert::{self, Reduced, unpickles};
 use crate::joined::{Arrays, JoinedColumn, JoinedRows};
 use crate::pickled::{self, Batch};
-use crate::texts;
+use crate::{texts, usage};
 
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
@@ -101,7 +101,8 @@ fn stream(
     options: &DecideOptions<'_, '_>,
 ) -> PyResult<VerdictStream<Arrays>> {
     let failed = |error: reptile_columns::Error| convert::arrow_error(py, &error);
-    let usage = options.usage.columns().map_err(failed)?;
+    let usage = usage::columns(&options.usage).map_err(failed)?;
+    let usage = usage.as_ref().as_ref();
     let columns = match options.columns {
         None => vec![Column::Verdict],
         Some(names) => {
@@ -113,10 +114,10 @@ fn stream(
     let has_column = matches!(&crawlers, Crawlers::OfRows(_, names) if names.is_instance_of::<PyString>());
     let mut joined = Vec::new();
     let decider = match crawlers {
-        Crawlers::Named(agents) => ArrayDecider::with_usage(agents, &columns, usage.as_ref()),
+        Crawlers::Named(agents) => ArrayDecider::with_usage(agents, &columns, usage),
         Crawlers::OfRows(by_row, names) => {
             let column = column_name(names, AGENTS, &mut joined, |names| reader(names, AGENTS, &[]))?;
-            ArrayDecider::by_row(by_row, column, &columns, usage.as_ref())
+            ArrayDecider::by_row(by_row, column, &columns, usage)
         }
     };
     let mut decider = decider.map_err(failed)?.parallel(options.parallel).in_scope(scope_of(options.scope)?);

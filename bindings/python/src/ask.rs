@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use reptile::{Agent, Agents, Crawler, Headers, Set};
-use reptile_columns::{ByRow, Scope, SetOrRobots};
+use reptile_columns::{ByRow, Scope, SetOrRobots, first_mistake};
 
 use crate::convert::{self, ExceptionKind, raised};
 use crate::explain::PyExplanation;
@@ -63,14 +63,11 @@ pub fn resolve<N: AsRef<str>>(
     what: &str,
 ) -> PyResult<Agents> {
     let agents = source.agents(names, true).map_err(|error| convert::arrow_error(py, &error))?;
-    let mistake = agents.iter().filter(|_| !exact).find_map(|agent| Some((agent, agent.probably_meant()?)));
-    match mistake {
-        None => Ok(agents),
-        Some((agent, mistake)) => {
-            let text = format!("{what} \"{}\", {mistake}; exact=True takes the name as it is", agent.crawler());
-            Err(raised(py, ExceptionKind::Crawler, text))
-        }
+    if let Some((agent, mistake)) = first_mistake(&agents).filter(|_| !exact) {
+        let text = format!("{what} \"{}\", {mistake}; exact=True takes the name as it is", agent.crawler());
+        return Err(raised(py, ExceptionKind::Crawler, text));
     }
+    Ok(agents)
 }
 
 /// Maximum number of resolved crawlers that a set caches, for callers that name one in each call.
@@ -149,7 +146,7 @@ pub struct RowCrawlers {
 }
 
 impl RowCrawlers {
-    /// Returns a set's crawlers that rows name. Clients write headers, so that no header counts as misspelled.
+    /// Returns a set's crawlers that rows name; see [`ByRow::of_column`].
     pub fn get(&self, py: Python<'_>, set: &Set, headers: bool, exact: bool) -> PyResult<Arc<ByRow>> {
         let cached = match (headers, exact) {
             (true, _) => &self.headers,
@@ -159,7 +156,7 @@ impl RowCrawlers {
         if let Some(by_row) = cached.get() {
             return Ok(by_row.clone());
         }
-        let by_row = ByRow::new(set, 0, headers).map_err(|error| convert::library_error(py, error))?;
-        Ok(cached.get_or_init(|| Arc::new(by_row.take_names_exactly(headers || exact))).clone())
+        let by_row = ByRow::of_column(set, headers, exact).map_err(|error| convert::library_error(py, error))?;
+        Ok(cached.get_or_init(|| Arc::new(by_row)).clone())
     }
 }

@@ -17,6 +17,7 @@ mod lint;
 mod one_shot;
 mod pickled;
 mod prove;
+mod recent;
 mod restored;
 mod rights;
 mod robots;
@@ -48,4 +49,9 @@ mod _native {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     const FORMAT_VERSION: u32 = reptile::FORMAT_VERSION;
+    /// The names of vocabularies and of profiles that are not files.
+    #[pymodule_export]
+    const VOCABULARIES: [&str; 4] = reptile::usage::Vocabulary::NAMES;
+    #[pymodule_export]
+    const PROFILES: [&str; 3] = reptile::rights::Profile::NAMES;
 }

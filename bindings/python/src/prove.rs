@@ -23,23 +23,18 @@ pub fn prove(py: Python<'_>, robots: &Robots, assertions: &str, allow_default: b
 fn outcome_of<'py>(types: &Bound<'py, PyModule>, outcome: &Outcome<'_>) -> PyResult<Bound<'py, PyAny>> {
     let py = types.py();
     let (mut counterexample, mut missing) = (None, None);
-    let proof = match &outcome.proof {
-        Proof::Holds => "holds",
+    match &outcome.proof {
         Proof::Counterexample(found) => {
             let decisions = found.explanations.iter().map(|explained| decision(types, explained));
             let decisions: Vec<_> = decisions.collect::<PyResult<_>>()?;
             counterexample = Some(types.getattr("Counterexample")?.call1((convert::path(py, &found.path), decisions))?);
-            "counterexample"
         }
-        Proof::NoGroup(name) => {
-            missing = Some(name.clone());
-            "no-group"
-        }
-        _ => "unproved",
-    };
+        Proof::NoGroup(name) => missing = Some(name.clone()),
+        _ => {}
+    }
     let (text, line) = (outcome.to_string(), outcome.assertion.line);
     let (crawlers, holds) = (outcome.crawlers.clone(), outcome.proof == Proof::Holds);
-    types.getattr("Outcome")?.call1((text, line, crawlers, holds, proof, counterexample, missing))
+    types.getattr("Outcome")?.call1((text, line, crawlers, holds, outcome.proof.name(), counterexample, missing))
 }
 
 fn decision<'py>(types: &Bound<'py, PyModule>, explained: &Explanation) -> PyResult<Bound<'py, PyAny>> {

@@ -1,7 +1,7 @@
 //! The rights to use a page, from its response and the robots.txt: `Agent.rights`.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,10 +9,11 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use reptile::Agent;
 use reptile::rights::{Channel, Profile, Rights, RightsQuery, Statements};
 use reptile::usage::{Preference, UnknownUsage};
-use reptile_columns::text_of;
+use reptile_columns::{UsageOptions, text_of};
 use reptile_pages::{CrawlerNames, PageText};
 
 use crate::convert;
+use crate::recent::{FileVersion, Recent, version_of};
 
 /// A page, and the question about it.
 pub struct PageQuestion<'a, 'py> {
@@ -40,11 +41,16 @@ pub fn rights(
     url: &Bound<'_, PyAny>,
     question: &PageQuestion<'_, '_>,
 ) -> PyResult<Vec<Py<PyAny>>> {
-    let unknown_usage = unknown_usage(question)?;
+    let options = UsageOptions {
+        purpose: question.purpose.map(str::to_owned),
+        unknown_usage: question.unknown_usage.map(str::to_owned),
+        ..UsageOptions::default()
+    };
+    let unknown_usage = options.unknown_usage().map_err(|error| convert::arrow_error(py, &error))?;
     let names = question.uses.map(convert::names).transpose()?;
     let query = query(question.profile, names, question.purpose)?;
     let at = question.at.map(convert::moment).transpose()?;
-    let page = statements(agents, question)?;
+    let page = statements(py, agents, question)?;
     let class = py.import("reptile")?.getattr("Rights")?;
     let stated = stated_by_page(py, &page)?;
     let decide = |agent: &&Agent| {
@@ -54,79 +60,66 @@ pub fn rights(
     agents.iter().map(decide).collect()
 }
 
-/// Returns the meaning of an unknown permission, if there is a purpose.
-fn unknown_usage(question: &PageQuestion<'_, '_>) -> PyResult<Option<UnknownUsage>> {
-    let text = match (question.purpose, question.unknown_usage) {
-        (None, None) => return Ok(None),
-        (Some(_), Some("allow")) => return Ok(Some(UnknownUsage::Allow)),
-        (Some(_), Some("disallow")) => return Ok(Some(UnknownUsage::Disallow)),
-        (Some(_), Some("unknown")) => return Ok(Some(UnknownUsage::Unknown)),
-        (None, Some(_)) => "unknown_usage: requires purpose",
-        (Some(_), _) => {
-            "purpose: requires unknown_usage (\"allow\", \"disallow\" or \"unknown\"), for a use that is unknown"
-        }
-    };
-    Err(PyValueError::new_err(text))
-}
-
 /// The questions of recent calls. Programs ask the same one about each page, and parsing a profile takes longer than an
 /// answer.
-static QUERIES: Mutex<Option<HashMap<QueryKey, Arc<RightsQuery>>>> = Mutex::new(None);
+static QUERIES: LazyLock<Recent<QueryKey, RightsQuery>> = LazyLock::new(Recent::default);
 
-/// A profile, the uses, and the purpose.
-type QueryKey = (String, Option<Vec<String>>, Option<String>);
-
-/// Maximum number of cached questions. A program has a few.
-const MAX_QUERIES: usize = 64;
+/// A profile and its file's version, the uses, and the purpose.
+type QueryKey = (String, Option<FileVersion>, Option<Vec<String>>, Option<String>);
 
 /// Returns the question about some uses, or all uses of the profile. The purpose is the last one.
 fn query(profile: &str, uses: Option<Vec<String>>, purpose: Option<&str>) -> PyResult<Arc<RightsQuery>> {
-    let key = (profile.to_owned(), uses, purpose.map(str::to_owned));
-    let lock = || QUERIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = lock().as_ref().and_then(|known| known.get(&key)) {
-        return Ok(known.clone());
-    }
-    let opened =
-        Profile::open(profile).map_err(|error| PyValueError::new_err(format!("profile: {}", text_of(&error))))?;
-    let mut names: Vec<&str> = match &key.1 {
-        Some(uses) => uses.iter().map(String::as_str).collect(),
-        None => opened.categories().collect(),
-    };
-    names.extend(purpose);
-    let made = opened.query(names).map_err(|error| PyValueError::new_err(format!("uses: {error}")))?;
-    let made = Arc::new(made);
-    // A file may change.
-    if Profile::NAMES.contains(&profile) {
-        let mut known = lock();
-        let known = known.get_or_insert_default();
-        if known.len() >= MAX_QUERIES {
-            known.clear();
-        }
-        known.insert(key, made.clone());
-    }
-    Ok(made)
+    let key = (profile.to_owned(), version_of(profile, &Profile::NAMES), uses, purpose.map(str::to_owned));
+    QUERIES.get(key, |(_, _, uses, _)| {
+        let opened =
+            Profile::open(profile).map_err(|error| PyValueError::new_err(format!("profile: {}", text_of(&error))))?;
+        let mut names: Vec<&str> = match uses {
+            Some(uses) => uses.iter().map(String::as_str).collect(),
+            None => opened.categories().collect(),
+        };
+        names.extend(purpose);
+        opened.query(names).map_err(|error| PyValueError::new_err(format!("uses: {error}")))
+    })
 }
 
-/// Reads the statements of a page for some crawlers.
-fn statements(agents: &[&Agent], question: &PageQuestion<'_, '_>) -> PyResult<Statements> {
-    let tokens = agents.iter().flat_map(|agent| agent.tokens().map(<[u8]>::to_vec));
-    let names = CrawlerNames::new(tokens.collect::<Vec<_>>());
+/// Reads the statements of a page for some crawlers. Other threads run while the text is parsed.
+fn statements(py: Python<'_>, agents: &[&Agent], question: &PageQuestion<'_, '_>) -> PyResult<Statements> {
     let headers = question.headers.map(headers_of).transpose()?;
-    let headers: Option<Vec<(&[u8], &[u8])>> =
-        headers.as_ref().map(|headers| headers.iter().map(|(name, value)| (&**name, &**value)).collect());
-    let headers = headers.as_deref();
-    let mut page = match question.html.map(|html| (html, html.cast::<PyBytes>(), html.cast::<PyString>())) {
-        None => names.statements(headers, None),
-        Some((_, Ok(bytes), _)) => names.statements(headers, Some(PageText::Bytes(bytes.as_bytes()))),
+    let (text, is_truncated) = (question.html.map(text_of_page).transpose()?, question.truncated);
+    Ok(py.detach(|| {
+        let tokens = agents.iter().flat_map(|agent| agent.tokens().map(<[u8]>::to_vec));
+        let names = CrawlerNames::new(tokens.collect::<Vec<_>>());
+        let headers: Option<Vec<(&[u8], &[u8])>> =
+            headers.as_ref().map(|headers| headers.iter().map(|(name, value)| (&**name, &**value)).collect());
+        let text = text.as_ref().map(|text| match text {
+            PythonText::Bytes(bytes) => PageText::Bytes(bytes),
+            PythonText::Str(text) => PageText::Str(text),
+        });
+        let mut page = names.statements(headers.as_deref(), text);
+        page.set_missing(false, is_truncated);
+        page
+    }))
+}
+
+/// A text that a Python object owns. The object is immutable.
+enum PythonText<'a> {
+    Bytes(&'a [u8]),
+    Str(Cow<'a, str>),
+}
+
+/// Returns a page's text.
+fn text_of_page<'a>(html: &'a Bound<'_, PyAny>) -> PyResult<PythonText<'a>> {
+    if let Ok(bytes) = html.cast::<PyBytes>() {
+        return Ok(PythonText::Bytes(bytes.as_bytes()));
+    }
+    match html.cast::<PyString>() {
         // Lone surrogates, which are replaced, cannot be part of a statement.
-        Some((_, _, Ok(text))) => names.statements(headers, Some(PageText::Str(&text.to_string_lossy()))),
-        Some((html, ..)) => {
+        Ok(text) => Ok(PythonText::Str(text.to_string_lossy())),
+        Err(_) => {
             let found = html.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("html: expected str, bytes or None, found {found}")));
+            Err(PyTypeError::new_err(format!("html: expected str, bytes or None, found {found}")))
         }
-    };
-    page.set_missing(false, question.truncated);
-    Ok(page)
+    }
 }
 
 /// Returns headers as pairs of bytes, in their order.

@@ -1,11 +1,25 @@
 //! Questions about usage preferences.
 
+use std::sync::{Arc, LazyLock};
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::Agent;
-use reptile_columns::UsageOptions;
+use reptile::usage::Vocabulary;
+use reptile_columns::{Error, UsageColumns, UsageOptions};
 
 use crate::convert;
+use crate::recent::{FileVersion, Recent, version_of};
+
+/// The columns of recent calls.
+static COLUMNS: LazyLock<Recent<(UsageOptions, Option<FileVersion>), Option<UsageColumns>>> =
+    LazyLock::new(Recent::default);
+
+/// Returns the columns that the options select. A vocabulary's file is parsed once.
+pub fn columns(options: &UsageOptions) -> Result<Arc<Option<UsageColumns>>, Error> {
+    let key = (options.clone(), version_of(&options.vocabulary, &Vocabulary::NAMES));
+    COLUMNS.get(key, |(options, _)| options.columns())
+}
 
 /// Returns the options for columns about uses from Python's arguments.
 pub fn options(
@@ -36,11 +50,12 @@ pub fn usage<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let answer = PyDict::new(py);
     let options = options(Some(uses), lines, vocabulary, None, None)?;
-    let Some(uses) = options.uses().map_err(|error| convert::arrow_error(py, &error))? else { return Ok(answer) };
+    let columns = columns(&options).map_err(|error| convert::arrow_error(py, &error))?;
+    let Some(uses) = columns.as_ref().as_ref().map(UsageColumns::shown) else { return Ok(answer) };
     let at = at.map(convert::moment).transpose()?;
     let found = convert::query(url, |url| match at {
-        None => agent.usage(url, &uses),
-        Some(time) => agent.usage_at(url, time, &uses),
+        None => agent.usage(url, uses),
+        Some(time) => agent.usage_at(url, time, uses),
     })?;
     for (name, preference) in uses.names().zip(&found.preferences) {
         answer.set_item(name, preference.name())?;

@@ -52,6 +52,26 @@ def test_rights_to_pages(path):
     assert (shop.metadata["robots"], shop.metadata["robots_refused"]) == ("disallow", ["MyBot", "GPTBot"])
 
 
+def test_files_are_found_from_other_folders(path, tmp_path, monkeypatch):
+    (tmp_path / "start").mkdir()
+    (tmp_path / "other").mkdir()
+    for folder, meaning in [("start", "train-ai"), ("other", "search")]:
+        (tmp_path / folder / "words.txt").write_text(f"{meaning} = train-ai\n")
+        (tmp_path / folder / "profile.txt").write_text(f"meta-robots noai = {meaning}=n\n")
+    monkeypatch.chdir(tmp_path / "start")
+    options = {"purpose": "train-ai", "unknown_usage": "allow", "mode": "tag"}
+    usage = RobotsFilter(path, ["MyBot"], vocabulary="words.txt", **options)
+    rights = RobotsFilter(path, ["MyBot"], rights="profile.txt", html_key="text", headers_key="headers", **options)
+    named = [RobotsFilter(path, ["MyBot"], **options), RobotsFilter(path, ["MyBot"], rights="all", **options)]
+    monkeypatch.chdir(tmp_path / "other")
+    # Names of texts that ship are not paths.
+    assert [each.options["vocabulary"] for each in named] == ["aipref-08", "aipref-08"] and named[1].rights == "all"
+    for made in (usage, rights):
+        given = document(NOAI, url="https://shop.example/help", headers={})
+        assert pickle.loads(pickle.dumps(made)).filter(given) is True
+        assert given.metadata["robots"] == "disallow"
+
+
 def test_rights_at_the_time_of_the_fetch(tmp_path):
     captures = [
         {"url": "https://a.example/robots.txt", "body": f"user-agent: *\ncontent-usage: train-ai={value}", "time": time}

@@ -124,6 +124,31 @@ def test_lazy_polars_queries_pickle(path, urls):
         assert copy.collect().equals(query.collect())
 
 
+def test_polars_columns_of_structs_are_refused(web):
+    polars = pytest.importorskip("polars")
+    from reptile.polars import robots
+
+    page = polars.struct(polars.lit(URLS[0]).alias("url"))
+    for crawlers in ({"agents": "GPTBot"}, {"agent_column": polars.lit("GPTBot")}):
+        for frame in (polars.select(page=page), polars.select(page=page).head(0)):
+            with pytest.raises(Exception, match=r"urls: expected texts, found Struct\(.*select a field"):
+                frame.select(robots("page", web, **crawlers))
+        field = polars.col("page").struct.field("url")
+        assert polars.select(page=page).select(robots(field, web, columns="verdict", **crawlers))["robots"].len() == 1
+
+
+def test_vocabularies_of_lazy_polars_queries_are_found_from_other_folders(path, urls, tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    from reptile.polars import robots
+
+    (tmp_path / "words.txt").write_text("training = train-ai\n")
+    monkeypatch.chdir(tmp_path)
+    query = polars.DataFrame(urls).lazy().select(robots("url", path, "MyBot", [], uses="training", vocabulary="words.txt"))
+    here = query.collect()
+    monkeypatch.chdir(tmp_path.parent)
+    assert pickle.loads(pickle.dumps(query)).collect().equals(here)
+
+
 def test_datafusion(web, path, urls, tmp_path):
     datafusion = pytest.importorskip("datafusion")
     from pyarrow import parquet

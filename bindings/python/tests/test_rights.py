@@ -4,6 +4,9 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
+import threading
+import time
 
 import pytest
 
@@ -133,9 +136,9 @@ def test_invalid_arguments(tmp_path):
         ({"profile": "everything"}, ValueError, "^profile: "),
         ({"profile": str(tmp_path / "none")}, ValueError, "^profile: "),
         ({"uses": "nothing"}, ValueError, "^uses: .*nothing"),
-        ({"purpose": "train-ai"}, ValueError, "^purpose: requires unknown_usage"),
-        ({"purpose": "train-ai", "unknown_usage": "maybe"}, ValueError, "^purpose: requires unknown_usage"),
-        ({"unknown_usage": "allow"}, ValueError, "^unknown_usage: requires purpose"),
+        ({"purpose": "train-ai"}, ValueError, "^purpose: needs unknown_usage"),
+        ({"purpose": "train-ai", "unknown_usage": "maybe"}, ValueError, "^unknown unknown_usage .maybe.; expected allow, disallow, unknown"),
+        ({"unknown_usage": "allow"}, ValueError, "^unknown_usage: has no effect without purpose"),
         ({"headers": "X-Robots-Tag: noai"}, TypeError, "^headers: expected a mapping, or pairs"),
         ({"headers": [("a", 1)]}, TypeError, "^headers: expected"),
         ({"headers": 7}, TypeError, "^headers: expected"),
@@ -147,8 +150,70 @@ def test_invalid_arguments(tmp_path):
     for token in ("noai", "other"):
         profile.write_text(f"x-robots-tag {token} = training=n\n")
         found = agent.rights("/", {"X-Robots-Tag": "noai"}, None, profile=str(profile)).permissions
-        # A file is read in each call.
         assert found == {"training": "disallowed" if token == "noai" else "unknown"}
+
+
+def test_files_are_parsed_once_for_each_version(tmp_path, monkeypatch):
+    agent = reptile.Robots("user-agent: *\ncontent-usage: train-ai=n, search=y").agent("CCBot")
+    profile, vocabulary = tmp_path / "profile.txt", tmp_path / "words.txt"
+
+    def write(use, time):
+        profile.write_text(f"content-usage train-ai = {use}\n")
+        vocabulary.write_text(f"{use} = train-ai\n")
+        for file in (profile, vocabulary):
+            os.utime(file, (time, time))
+
+    def accepts(use, files=(profile, vocabulary)):
+        found = []
+        for ask in (lambda: agent.rights("/", [], "", uses=use, profile=str(files[0])), lambda: agent.usage("/", use, vocabulary=str(files[1]))):
+            try:
+                found.append(ask() is not None)
+            except ValueError:
+                found.append(False)
+        return found
+
+    write("first", 1000)
+    assert accepts("first") == [True, True]
+    # Nothing shows that a file has changed if its size and time are the same.
+    write("other", 1000)
+    assert accepts("first") == [True, True]
+    write("other", 2000)
+    assert accepts("first") == [False, False] and accepts("other") == [True, True]
+    write("longer", 2000)
+    assert accepts("other") == [False, False] and accepts("longer") == [True, True]
+    # Relative paths are those in the current folder.
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert accepts("longer", (profile.name, vocabulary.name)) == [True, True]
+    monkeypatch.chdir(tmp_path / "folder")
+    assert accepts("longer", (profile.name, vocabulary.name)) == [False, False]
+
+
+def test_other_threads_run_while_pages_are_parsed():
+    agent = reptile.Robots("").agent("CCBot")
+    page = "<meta name=robots content=noai>" + "<p>" * 20_000
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.is_set():
+            ticks.append(None)
+            time.sleep(0)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = sys.getswitchinterval()
+    # No thread has to give way, so that another one runs only if this one releases the interpreter.
+    sys.setswitchinterval(1000)
+    try:
+        start = len(ticks)
+        for _ in range(200):
+            agent.rights("/", [], page, uses="train-ai")
+        ticked = len(ticks) - start
+    finally:
+        sys.setswitchinterval(before)
+        done.set()
+        thread.join()
+    assert ticked > 0
 
 
 def pages_of(archive):

@@ -1,6 +1,5 @@
 //! Errors, as JavaScript receives them.
 
-use std::error::Error as _;
 use std::fmt::Display;
 
 use reptile::crawlers::Mistake;
@@ -68,17 +67,6 @@ impl Failure {
     }
 }
 
-/// Returns the texts of an error and its causes.
-fn text_of(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let code = match error.kind() {
@@ -88,7 +76,8 @@ impl From<Error> for Failure {
             ErrorKind::Crawler => Code::Crawler,
             _ => Code::Argument,
         };
-        Failure::new(code, text_of(&error))
+        // Without the causes, which are errors of files: their words would be a part of the module.
+        Failure::new(code, error.to_string())
     }
 }
 
@@ -99,11 +88,7 @@ impl From<CrawlerError> for Failure {
             CrawlerErrorKind::Damaged => Code::Format,
             _ => Code::Crawler,
         };
-        let message = match error.source() {
-            Some(_) => text_of(&error),
-            None => error.to_string(),
-        };
-        Failure { suggestion: error.suggestion().map(str::to_owned), ..Failure::new(code, message) }
+        Failure { suggestion: error.suggestion().map(str::to_owned), ..Failure::new(code, error.to_string()) }
     }
 }
 

@@ -333,32 +333,28 @@ pub fn prove(call: Call<'_>) -> Result<Vec<u8>, Failure> {
 
 fn outcome_of(outcome: &Outcome<'_>) -> OutcomeJson {
     let (mut counterexample, mut missing) = (None, None);
-    let proof = match &outcome.proof {
-        Proof::Holds => "holds",
+    match &outcome.proof {
         Proof::Counterexample(found) => {
             let decisions = found.explanations.iter().map(Decision::of).collect();
             counterexample = Some(CounterexampleJson { path: text(&found.path), decisions });
-            "counterexample"
         }
-        Proof::NoGroup(name) => {
-            missing = Some(name.clone());
-            "no-group"
-        }
-        _ => "unproved",
-    };
+        Proof::NoGroup(name) => missing = Some(name.clone()),
+        _ => {}
+    }
     OutcomeJson {
         text: outcome.to_string(),
         line: outcome.assertion.line,
         crawlers: outcome.crawlers.clone(),
         holds: outcome.proof == Proof::Holds,
-        proof,
+        proof: outcome.proof.name(),
         counterexample,
         missing,
     }
 }
 
-/// Returns the seconds that a crawler should wait between two fetches, or `null`.
+/// Returns the time that a crawler should wait between two fetches: seconds and nanoseconds, because fractions would need
+/// more code. Returns `null` without a time.
 pub fn crawl_delay(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let agent = first(call.items.agents(call.handle, call.number)?)?;
-    json(&agent.crawl_delay("/")?.map(|delay| delay.as_secs_f64()))
+    json(&agent.crawl_delay("/")?.map(|delay| (delay.as_secs(), delay.subsec_nanos())))
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reptile::lint::{Code as Kind, Edit, Fix, FixOptions, LintOptions, Linted, Severity, edits_of, fix_with, lint_with};
+use reptile::lint::{
+    Code as Kind, Edit, Fix, FixOptions, LintOptions, Linted, Severity, edits_of, fix_with, lint_with,
+};
 use serde::Serialize;
 
 use crate::args::Args;

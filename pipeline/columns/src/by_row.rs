@@ -175,6 +175,24 @@ impl ByRow {
         Ok(ByRow { cell, is_log, headers, default_agents, caches, is_exact: false, misspelled })
     }
 
+    /// Prepares a set for a column of crawlers. With `headers`, every text is a `User-Agent` header, as in a log. Clients
+    /// write headers, so that no header counts as misspelled.
+    ///
+    /// ```
+    /// use reptile::{Compiler, Dialect};
+    /// use reptile_columns::ByRow;
+    ///
+    /// let set = Compiler::new(Dialect::google()).finish()?.into_set()?;
+    /// assert_eq!(ByRow::of_column(&set, false, true)?.misspelled().rows, 0);
+    /// # Ok::<(), reptile::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`ByRow::new`].
+    pub fn of_column(set: &Set, headers: bool, exact: bool) -> Result<ByRow, Error> {
+        Ok(ByRow::new(set, 0, headers)?.take_names_exactly(exact || headers))
+    }
+
     /// Sets whether names are exact. Exact names never count as misspelled.
     pub fn take_names_exactly(self, is_exact: bool) -> ByRow {
         ByRow { is_exact, ..self }

@@ -71,7 +71,7 @@ pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "tables")]
 pub use rights::{PageRights, RightsTable};
 pub use scope::Scope;
-pub use source::SetOrRobots;
+pub use source::{SetOrRobots, first_mistake};
 #[cfg(feature = "tables")]
 pub use text::{
     AnswerFormat, AnswerRows, Answers, Faults, LongPart, MAX_COUNTED_KEYS, MAX_KEY_BYTES, MAX_NAMED_FAULTS, Rejected,

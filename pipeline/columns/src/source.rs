@@ -1,7 +1,7 @@
 //! Resolves the crawlers that a binding's user names, in a set or one robots.txt: [`SetOrRobots`].
 
 use reptile::crawlers::Mistake;
-use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
+use reptile::{Agent, Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
@@ -54,8 +54,7 @@ impl SetOrRobots {
             return Err(Error::new(ErrorKind::Crawler, "no crawler is named; a name is, for example, \"GPTBot\""));
         }
         let agents = self.resolve(crawlers)?;
-        let mistake = agents.iter().filter(|_| !exact).find_map(|agent| Some((agent, agent.probably_meant()?)));
-        if let Some((agent, mistake)) = mistake {
+        if let Some((agent, mistake)) = first_mistake(&agents).filter(|_| !exact) {
             return Err(misspelled(&agent.crawler().to_string(), mistake));
         }
         Ok(agents)
@@ -79,6 +78,23 @@ impl SetOrRobots {
             SetOrRobots::Robots(robots) => robots.crawlers_named(name),
         }
     }
+}
+
+/// Returns the first crawler whose name is probably misspelled, and how.
+///
+/// ```
+/// use reptile::{Dialect, Robots};
+/// use reptile_columns::{SetOrRobots, first_mistake};
+///
+/// let robots = SetOrRobots::Robots(Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?);
+/// assert!(first_mistake(&robots.agents(&["MyBot"], true)?).is_none());
+/// let agents = robots.agents(&["MyBot", "Googelbot"], true)?;
+/// assert_eq!(first_mistake(&agents).map(|(agent, _)| agent.crawler().to_string()).as_deref(), Some("Googelbot"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn first_mistake(agents: &Agents) -> Option<(&Agent, Mistake)> {
+    agents.iter().find_map(|agent| Some((agent, agent.probably_meant()?)))
 }
 
 /// Creates the error for a probably misspelled name.

@@ -29,6 +29,12 @@ impl UsageColumns {
         UsageColumns { shown: uses, purpose: None }
     }
 
+    /// Returns the uses that have a column, without a purpose.
+    #[must_use]
+    pub fn shown(&self) -> &Uses {
+        &self.shown
+    }
+
     /// Adds the columns to a layout.
     ///
     /// # Errors
@@ -92,16 +98,7 @@ impl UsageOptions {
     /// options that have no effect.
     pub fn columns(&self) -> Result<Option<UsageColumns>, Error> {
         let fail = |message: String| Error::new(ErrorKind::Column, message);
-        let unknown = match (&self.purpose, &self.unknown_usage) {
-            (None, None) => None,
-            (Some(_), Some(word)) => Some(named("unknown_usage", word, &UNKNOWN)?),
-            (Some(_), None) => {
-                let message = "purpose: needs unknown_usage (allow, disallow or unknown), because the drafts leave open \
-                               what an unknown preference means";
-                return Err(fail(message.to_owned()));
-            }
-            (None, Some(_)) => return Err(fail("unknown_usage: has no effect without purpose".to_owned())),
-        };
+        let unknown = self.unknown_usage()?;
         if self.uses.is_empty() && self.purpose.is_none() {
             if *self != UsageOptions::default() {
                 return Err(fail("lines and vocabulary: have no effect without uses or purpose".to_owned()));
@@ -122,12 +119,22 @@ impl UsageOptions {
         Ok(Some(UsageColumns { shown, purpose }))
     }
 
-    /// Returns the uses without a purpose, for a question about one URL.
+    /// Returns the meaning of an unknown preference, or `None` without a purpose.
     ///
     /// # Errors
-    /// The errors of [`UsageOptions::columns`].
-    pub fn uses(&self) -> Result<Option<Uses>, Error> {
-        Ok(self.columns()?.map(|columns| columns.shown))
+    /// Returns [`ErrorKind::Column`] for an unknown name, and if only one of the options `purpose` and `unknown_usage` is
+    /// given.
+    pub fn unknown_usage(&self) -> Result<Option<UnknownUsage>, Error> {
+        let message = match (&self.purpose, &self.unknown_usage) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(word)) => return named("unknown_usage", word, &UNKNOWN).map(Some),
+            (Some(_), None) => {
+                "purpose: needs unknown_usage (allow, disallow or unknown), because the drafts leave open what an unknown \
+                 preference means"
+            }
+            (None, Some(_)) => "unknown_usage: has no effect without purpose",
+        };
+        Err(Error::new(ErrorKind::Column, message))
     }
 }
 

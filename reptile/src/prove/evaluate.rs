@@ -83,6 +83,19 @@ pub enum Proof {
     Unproved,
 }
 
+impl Proof {
+    /// Returns the word for this result: `holds`, `counterexample`, `no-group` or `unproved`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Proof::Holds => "holds",
+            Proof::Counterexample(_) => "counterexample",
+            Proof::NoGroup(_) => "no-group",
+            Proof::Unproved => "unproved",
+        }
+    }
+}
+
 /// A path for which an assertion is false. See [the module](crate::prove) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

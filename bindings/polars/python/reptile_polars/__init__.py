@@ -13,6 +13,8 @@ from typing import Any, Literal
 import polars
 from polars.plugins import register_plugin_function
 
+from ._plugin import VOCABULARIES
+
 __all__ = ["robots", "usage"]
 __version__ = "0.1.0"
 
@@ -57,7 +59,7 @@ def robots(
     ``mask`` and ``refused`` follow its verdict.
 
     The expression is elementwise, so each engine may split the column. It contains only strings, so a lazy query with
-    it can be serialized; the set's absolute path must then exist where the query runs. The query fails with
+    it can be serialized; the absolute paths of the set and of a vocabulary file must then exist where the query runs. The query fails with
     ``polars.exceptions.ComputeError`` if the set cannot be opened or is damaged, or if a crawler, a column or the scope
     is unknown; a lazy query fails when its schema is needed.
     """
@@ -89,7 +91,8 @@ def usage(
 
     A crawler has a field ``NAME:USE`` for each of ``uses``, such as ``train-ai``: ``allowed``, ``disallowed``,
     ``unknown`` or ``not-applicable``. ``lines`` selects ``Content-Usage`` lines (``usage``), ``Content-Signal`` lines
-    (``signals``) or both (``both``), and ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
+    (``signals``), groups whose product token names a use (``tokens``), those and the groups for ``*``
+    (``default-group``), or the first three (``all``). ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
     ``NAME:purpose``, a single verdict for the fetch and this use; ``unknown_usage`` is then required, the verdict for an
     unknown preference. The other arguments, nulls and errors are as in ``robots``; with ``agent_column``, ``agents`` is
     None.
@@ -99,10 +102,14 @@ def usage(
     return _decided(urls, web, agents, **rows, columns=[], scope=scope, exact=exact, **options).alias("usage")
 
 
-def _usage_options(uses: str | Sequence[str], *names: str | None) -> dict[str, Any]:
+def _usage_options(
+    uses: str | Sequence[str], lines: str, vocabulary: str, purpose: str | None, unknown_usage: str | None
+) -> dict[str, Any]:
     """Returns the plugin's arguments about uses."""
     listed = [uses] if isinstance(uses, str) else list(uses)
-    return {"uses": listed, **dict(zip(("lines", "vocabulary", "purpose", "unknown_usage"), names, strict=True))}
+    # A query that is serialized may run in another working folder.
+    path = vocabulary if vocabulary in VOCABULARIES else os.path.abspath(vocabulary)
+    return {"uses": listed, "lines": lines, "vocabulary": path, "purpose": purpose, "unknown_usage": unknown_usage}
 
 
 def _decided(

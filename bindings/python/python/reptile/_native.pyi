@@ -14,7 +14,9 @@ from ._types import Access, Comparison, Directive, FrameOptions, SetFrameOptions
 
 __all__ = [
     "FORMAT_VERSION",
+    "PROFILES",
     "VERSION",
+    "VOCABULARIES",
     "Agent",
     "Agents",
     "Explanation",
@@ -36,6 +38,8 @@ __all__ = [
 
 VERSION: Final[str]
 FORMAT_VERSION: Final[int]
+VOCABULARIES: Final[list[str]]
+PROFILES: Final[list[str]]
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -11,6 +11,7 @@ import pyarrow
 
 from ._native import Agents, Set, Verdicts
 from ._native import open as open_set
+from ._paths import with_absolute_vocabulary
 from ._types import DecideOptions
 
 SMALL = 50_000
@@ -49,6 +50,8 @@ class Question:
         empty = {"agents": pyarrow.array([], pyarrow.string()), "times": pyarrow.array([], times or pyarrow.int64())}
         self.schema = pyarrow.schema(self.decide([], *(empty[name] for name in self.row_values)))
         """The result's columns."""
+        # A query that is pickled may run in another working folder.
+        self._options.update(with_absolute_vocabulary(options))
 
     def decide(self, urls: Any, *values: Any, parallel: bool = False) -> Verdicts:
         """Decides an array of URLs, with an array for each name in ``self.row_values``."""

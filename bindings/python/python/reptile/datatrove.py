@@ -14,7 +14,8 @@ from datatrove.pipeline.filters.base_filter import BaseFilter
 from datatrove.pipeline.writers.disk_base import DiskWriter
 
 from . import _opened, _times
-from ._native import Agents, Robots
+from ._native import PROFILES, Agents, Robots
+from ._paths import absolute, with_absolute_vocabulary
 from ._types import DecideOptions
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class RobotsFilter(BaseFilter):
     machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
 
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
-    it. The filter itself pickles as the path.
+    it. The filter itself pickles as the path, and so do a vocabulary and a profile that are files.
     """
 
     name = "🤖 robots.txt"
@@ -101,8 +102,6 @@ class RobotsFilter(BaseFilter):
         # datatrove does not annotate that it may be None.
         writer: Any = exclusion_writer
         super().__init__(writer, batch_size)
-        # Workers may have another working folder.
-        self.set_path = os.path.abspath(set_path)
         self.agents = (agents,) if isinstance(agents, str) else tuple(agents)
         if not self.agents:
             raise ValueError("no crawler is named; a name is, for example, 'GPTBot'")
@@ -123,7 +122,6 @@ class RobotsFilter(BaseFilter):
             "lines": lines,
             "vocabulary": vocabulary,
         }
-        self.rights = rights
         self.html_key = html_key
         self.headers_key = headers_key
         # With a purpose, its verdict replaces the fetch's.
@@ -138,6 +136,10 @@ class RobotsFilter(BaseFilter):
             Robots("").agent("*").rights("/", None, None, uses=[], profile=rights, purpose=purpose, unknown_usage=unknown_usage)
         elif html_key is not None or headers_key is not None:
             raise ValueError("html_key and headers_key: require rights, the profile that names the statements that count")
+        # Workers may have another working folder.
+        self.set_path = os.path.abspath(set_path)
+        self.options = with_absolute_vocabulary(self.options)
+        self.rights = None if rights is None else absolute(rights, PROFILES)
         if check:
             _opened.agents(self.set_path, self.agents, exact)
 

@@ -71,6 +71,9 @@ class _Decide:
 
     def __call__(self, part: polars.Series) -> polars.Series:
         columns = part.struct.unnest().get_columns() if self._has_values else [part]
+        if isinstance(columns[0].dtype, polars.Struct):
+            # Elsewhere, a struct with a field `url` is a table.
+            raise TypeError(f"urls: expected texts, found {columns[0].dtype}; select a field, as in col(...).struct.field(...)")
         # A column without any value may have no type.
         texts = columns[0].cast(polars.String) if columns[0].dtype == polars.Null else columns[0]
         return polars.Series(part.name, self._structs(texts, *columns[1:]))

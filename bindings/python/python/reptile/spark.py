@@ -26,6 +26,7 @@ import pyarrow
 
 from . import _partitions
 from ._native import Agents, Set, compile, merge
+from ._paths import with_absolute_vocabulary
 from ._structs import source_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def verdicts(
     decide = _partitions.Decide(
         **crawlers,
         columns=columns if isinstance(columns, str) else tuple(columns),
-        options=options,
+        options=with_absolute_vocabulary(options),
         has_times=times is not None,
         headers=headers,
         texts=tuple(name for name in (url_column, agent_column) if name is not None),
@@ -150,7 +151,7 @@ def register(
     function = _partitions.Function(
         **crawlers,
         columns=columns if columns is None or isinstance(columns, str) else tuple(columns),
-        options=options,
+        options=with_absolute_vocabulary(options),
         has_times=times,
         headers=headers,
     )

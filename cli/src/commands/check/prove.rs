@@ -281,12 +281,7 @@ impl Report {
             file: &self.list,
             line: outcome.assertion.line,
             assertion: &assertion,
-            result: match &outcome.proof {
-                Proof::Holds => "holds",
-                Proof::Counterexample(_) => "counterexample",
-                Proof::NoGroup(_) => "no-group",
-                _ => "unproved",
-            },
+            result: outcome.proof.name(),
             passed: self.passes(outcome),
             message,
             path: found.map(|found| pasteable(&found.path)),

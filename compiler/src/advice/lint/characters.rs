@@ -201,12 +201,14 @@ pub(super) fn odd_characters(
 
 #[cfg(test)]
 mod tests {
+    use super::super::data::characters::TEXT;
     use super::*;
 
     #[test]
     fn characters_are_in_order_and_outside_printable_ascii() {
         assert!(CHARACTERS.windows(2).all(|pair| pair[0].character < pair[1].character));
-        for odd in CHARACTERS {
+        assert_eq!(CHARACTERS.len(), TEXT.lines().count());
+        for odd in CHARACTERS.iter() {
             assert!(odd.ascii.is_ascii() && !matches!(odd.character, ' '..='~'), "{odd:?}");
             assert!(
                 odd.name.bytes().all(|byte| byte.is_ascii_uppercase() || b"- 0123456789".contains(&byte)),

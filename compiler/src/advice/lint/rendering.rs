@@ -350,7 +350,7 @@ mod tests {
         for (body, expected) in cases {
             assert_eq!(lines(body), *expected, "{body}");
         }
-        for assets in ASSETS {
+        for assets in ASSETS.iter() {
             let rule = assets.text.strip_prefix("/?").map_or(assets.text.into(), |query| format!("/*?{query}"));
             let body = format!("User-agent: *\nDisallow: {rule}\n# {}\n", assets.evidence);
             assert_eq!(lines(&body).first(), Some(&2), "{}", assets.text);

@@ -11,6 +11,7 @@ import reptile.Agents;
 import reptile.Explanation;
 import reptile.Preference;
 import reptile.Rule;
+import reptile.Uses;
 import reptile.Verdict;
 import reptile.Verdicts;
 
@@ -98,9 +99,10 @@ public final class Answers {
         }
         Explanation explained = (at == null ? agents.explain(url) : agents.explainAt(url, at.seconds)).get(0);
         Verdict fetch = explained.verdict();
-        Verdict purpose = hasPurpose && fetch == Verdict.ALLOW ? decide(agents, url, at).forPurpose().get(0) : fetch;
-        List<Preference> preferences = question.options.uses == null ? null
-                : (at == null ? agents.usage(url, question.options.uses) : agents.usageAt(url, at.seconds, question.options.uses)).get(0);
+        Uses asked = question.options.usesAndPurpose;
+        List<Preference> preferences = asked == null ? null
+                : (at == null ? agents.usage(url, asked) : agents.usageAt(url, at.seconds, asked)).get(0);
+        Verdict purpose = hasPurpose ? question.options.purpose.verdict(fetch, preferences.get(preferences.size() - 1)) : null;
         Long line = explained.line() == 0 ? null : explained.line();
         String rule = explained.rule().map(Rule::toString).orElse(null);
         return new Object[] {
@@ -151,11 +153,11 @@ public final class Answers {
     }
 
     private static Question question(String url, String set, String agents, String options) throws IOException {
-        String text = options == null ? "" : options;
-        if (url == null || set == null || agents == null && !text.contains("agent=row")) {
+        if (url == null || set == null) {
             return null;
         }
-        return Question.of(set, agents, text);
+        Options parsed = Options.of(options == null ? "" : options);
+        return agents == null && !parsed.isByRow ? null : Question.of(set, agents, parsed);
     }
 
     private static Agents one(Question question, String agent) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import reptile.Purpose;
 import reptile.Scope;
 import reptile.Uses;
@@ -14,15 +15,24 @@ import reptile.Verdict;
 final class Options {
     private static final List<String> NAMES = Arrays.asList("agent", "lines", "purpose", "scope", "unknown_usage", "uses");
 
+    /** Maximum number of parsed texts. A query has one for each function. */
+    static final int MAX_PARSED = 1024;
+
+    private static final Map<String, Options> PARSED = new ConcurrentHashMap<>();
+
+    final String text;
     final Scope scope;
     /** Null if only the fetch counts. */
     final Purpose purpose;
     /** Null if there are none. */
     final Uses uses;
+    /** The uses, then the purpose's. Null if there are neither. */
+    final Uses usesAndPurpose;
     /** Whether the agent is a row's cell, a name or a User-Agent header, instead of the user's name for a crawler. */
     final boolean isByRow;
 
-    Options(String text) {
+    private Options(String text) {
+        this.text = text;
         Map<String, String> given = new TreeMap<>();
         for (String option : text.trim().isEmpty() ? new String[0] : text.trim().split("\\s+")) {
             String[] pair = option.split("=", 2);
@@ -38,10 +48,25 @@ final class Options {
         isByRow = "row".equals(oneOf("agent", given.getOrDefault("agent", "name"), "name", "row"));
         String lines = given.getOrDefault("lines", "usage,tokens");
         uses = given.containsKey("uses") ? uses(lines, given.get("uses").split(",")) : null;
+        usesAndPurpose = given.containsKey("purpose") ? uses(lines, (given.getOrDefault("uses", "") + "," + given.get("purpose")).replaceAll("^,", "").split(",")) : uses;
         purpose = purpose(given.get("purpose"), given.get("unknown_usage"), lines);
         if (given.containsKey("lines") && uses == null && purpose == null) {
             throw new IllegalArgumentException("lines: has no effect without uses or purpose");
         }
+    }
+
+    /** Returns the options of a text, which is parsed once. */
+    static Options of(String text) {
+        Options known = PARSED.get(text);
+        if (known != null) {
+            return known;
+        }
+        Options options = new Options(text);
+        if (PARSED.size() >= MAX_PARSED) {
+            PARSED.clear();
+        }
+        PARSED.put(text, options);
+        return options;
     }
 
     private static Scope scope(String name) {

@@ -42,15 +42,14 @@ final class Question {
     }
 
     /** Returns a question about the set that the path has now. */
-    static Question of(String set, String agents, String options) throws IOException {
+    static Question of(String set, String agents, Options options) throws IOException {
         CompiledSet opened = open(set);
-        boolean isByRow = options.contains("agent=row");
-        List<String> key = Arrays.asList(set, isByRow ? "" : agents, options);
+        List<String> key = Arrays.asList(set, options.isByRow ? "" : agents, options.text);
         Question known = RESOLVED.get(key);
         if (known != null && known.set == opened) {
             return known;
         }
-        Question question = new Question(opened, agents, new Options(options));
+        Question question = new Question(opened, agents, options);
         if (RESOLVED.size() >= MAX_QUESTIONS) {
             RESOLVED.clear();
         }
