@@ -136,7 +136,8 @@ impl Input {
         }
         let limit = MAX_BODY_BYTES as u64;
         let text = self.source.peek(limit + 1).map_err(|error| Error::io(&self.path, error))?;
-        self.is_one = text.len() as u64 <= limit && has_own_directive(&text, self.table().map(|(_, delimiter)| delimiter));
+        self.is_one =
+            text.len() as u64 <= limit && has_own_directive(&text, self.table().map(|(_, delimiter)| delimiter));
         if self.is_one {
             self.content = Content::Text;
         }
