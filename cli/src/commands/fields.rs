@@ -212,7 +212,7 @@ fn write_statements_of_tokens(
                 statements.push((RuleKind::Allow, 0, b""));
             }
             for (kind, line, pattern) in statements {
-                let key = kind.name();
+                let key = kind.name().to_ascii_lowercase();
                 if is_json {
                     let preference = match kind {
                         RuleKind::Allow => Preference::Allowed,
