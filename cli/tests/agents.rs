@@ -129,9 +129,18 @@ fn crawlers_and_dialects_are_listed() {
             .collect()
     };
     let all = rows(&["agents"]);
-    assert!(all.contains(&"Googlebot-Image|Googlebot-Image > Googlebot > *|@search|Google's list of crawlers".into()));
+    assert!(
+        all.contains(&"Googlebot-Image|Googlebot-Image > Googlebot > *|@search|yes|-|Google's list of crawlers".into())
+    );
     assert!(all.iter().any(|row| row.starts_with("Google-Read-Aloud|nothing: it obeys no robots.txt|")));
     assert!(all.iter().any(|row| row.starts_with("@ai-training contains ")));
+    let last = all.last().unwrap();
+    assert!(last.starts_with("oldest check: 2026-08-07, ") && last.contains(" days ago: Webzio, "), "{last}");
+    let archives = rows(&["agents", "--purpose", "archive"]);
+    assert!(archives[1].starts_with("archive.org_bot|archive > *|@archive|not-stated|-|"), "{archives:?}");
+    assert!(archives.contains(&"@archive contains 1 of them".into()), "{archives:?}");
+    folder.run(&["agents", "--purpose", "ads"]).says(2, &["user-triggered"]);
+    folder.run(&["agents", "--purpose", "seo", "GPTBot"]).says(2, &["cannot be used with"]);
     let one = rows(&["agents", "googlebot-news"]);
     assert!(one.contains(&"google|googlebot-news|Googlebot-News > Googlebot > *|Google's list of crawlers, Google's robots.txt specification".into()), "{one:?}");
     assert!(one.contains(&"rfc9309|googlebot-news|googlebot-news > *".into()), "{one:?}");
@@ -143,6 +152,73 @@ fn crawlers_and_dialects_are_listed() {
         dialects.iter().any(|row| row.starts_with("google|google|") && row.ends_with("(the default)")),
         "{dialects:?}"
     );
+}
+
+#[test]
+fn crawlers_are_listed_as_json() {
+    use serde_json::{Value, json};
+    let folder = Folder::new();
+    let objects = |args: &[&str]| -> Vec<Value> {
+        let text = folder.run(&[&["agents", "--json"], args].concat()).says(0, &[]).text();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = objects(&[]);
+    assert_eq!(all.len(), reptile::crawlers::ALL.len());
+    let of = |name: &str| all.iter().find(|object| object["name"] == name).unwrap();
+    assert_eq!(
+        *of("Kimi-SearchBot"),
+        json!({
+            "name": "Kimi-SearchBot", "dialect": "google", "tokens": ["Kimi-SearchBot"], "default": true,
+            "other_names": [], "standing": "current", "other": null, "header": "Kimi-SearchBot",
+            "operator": "Moonshot", "purposes": ["search", "ai-search"], "obeys": "yes",
+            "source": "a third party on kimi.com/policies/kimi-crawlers", "checked": "2026-09-28",
+        })
+    );
+    for (name, key, expected) in [
+        ("Google-GeminiNotebook", "other_names", json!(["Google-NotebookLM"])),
+        ("Google-NotebookLM", "other", json!("Google-GeminiNotebook")),
+        ("omgilibot", "standing", json!("replaced-by")),
+        ("Claude-Web", "standing", json!("retired")),
+        ("DeepSeekBot", "standing", json!("undocumented")),
+        ("Perplexity-User", "obeys", json!("user-triggered")),
+        ("Google-Safety", "obeys", json!("no")),
+        ("Webzio-Extended", "header", Value::Null),
+        ("Diffbot", "purposes", json!([])),
+        ("GPTBot", "checked", Value::Null),
+        ("Googlebot-News", "tokens", json!(["Googlebot-News", "Googlebot"])),
+    ] {
+        assert_eq!(of(name)[key], expected, "{name}");
+    }
+    let users = objects(&["--purpose", "user-triggered"]);
+    assert!(users.len() > 10 && users.iter().all(|object| object["purposes"] == json!(["user-triggered"])));
+    let unknown = objects(&["MyBot", "--dialect", "rfc9309"]);
+    assert_eq!(unknown, [json!({"name": "MyBot", "dialect": "rfc9309", "tokens": ["MyBot"], "default": true})]);
+}
+
+/// `test` remarks on each crawler that does not always obey, once per name or group.
+#[test]
+fn test_says_which_crawlers_do_not_always_obey() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["ChatGPT-User"], &["--agent ChatGPT-User: users trigger its requests, and not all rules apply"]),
+        (&["exact:kimi-user"], &["--agent kimi-user: users trigger its requests"]),
+        (&["Google-Safety"], &["--agent Google-Safety: its operator says that it does not obey robots.txt"]),
+        (&["Claude-Web"], &["--agent Claude-Web: the name is retired"]),
+        (&["omgilibot"], &["--agent omgilibot: its operator uses \"Webzio\" instead"]),
+        (&["@user-triggered"], &["--agent @user-triggered: not all rules apply to ", "ChatGPT-User, "]),
+        (&["GPTBot", "Claude-User", "@seo", "*", "A>B"], &[]),
+    ];
+    for (agents, remarks) in cases {
+        let mut args = vec!["test", "robots.txt", "/b", "--brief"];
+        args.extend(agents.iter().flat_map(|agent| ["--agent", agent]));
+        let run = folder.run(&args).says(0, remarks);
+        assert_eq!(
+            run.stderr.contains("rules apply") || run.stderr.contains("operator"),
+            !remarks.is_empty(),
+            "{run:?}"
+        );
+    }
 }
 
 /// Known crawlers whose names the dialect reads only partially are accepted with one note. Unknown names are rejected.
@@ -168,6 +244,16 @@ fn known_crawlers_with_partially_read_names_are_accepted() {
             "{args:?}: {run:?}"
         );
         assert_eq!(run.stderr.matches(remark).count(), usize::from(is_noted), "{args:?}: {run:?}");
+    }
+    for (name, read_as) in [("archive.org_bot", "archive"), ("Ai2Bot-Dolma", "Ai"), ("img2dataset", "img")] {
+        let remark = format!("--agent {name}: the dialect reads a user-agent line with this name as \"{read_as}\"");
+        folder.write("cut.example", format!("user-agent: {name}\ndisallow: /cut\n"));
+        folder.write("urls.txt", "http://a.example/mj\n");
+        let test = folder.run(&["test", "cut.example", "/cut", "--brief", "--agent", name]).says(0, &[&remark]);
+        assert!(String::from_utf8_lossy(&test.stdout).starts_with("disallow"), "{test:?}");
+        folder.run(&["classify", "google", "urls.txt", "--agent", name]).says(0, &[&remark]);
+        let run = folder.run(&["test", "cut.example", "/cut", "--brief", "--agent", name, "--dialect", "yandex"]);
+        assert!(!run.says(0, &[]).stderr.contains("reads a user-agent line"));
     }
     for name in ["MJ13bot", "MJ12bot/1.4", "MJ12bot>*"] {
         folder.run_with(&["classify", "google", "--agent", name], b"").says(2, &["--agent: "]);

@@ -235,3 +235,35 @@ fn findings_and_directives_agree() {
     folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\n");
     assert!(lint("google").contains("fix: remove the blank line\n"));
 }
+
+/// Groups for the token of a use are statements, like lines about uses.
+#[test]
+fn groups_for_tokens_of_uses_are_statements() {
+    use serde_json::json;
+    let folder = Folder::new();
+    let body = "User-agent: *\nContent-Usage: search=y\nDisallow: /private/\n\nUser-agent: __USAGE_ai-training\n\
+                User-agent: GPTBot\nDisallow: /\nAllow: /open/\n";
+    folder.write("robots.txt", body);
+    folder.write("empty.txt", "User-agent: __usage_ai-training\nDisallow:\n");
+    folder.write("other.txt", "User-agent: __usage_search\nDisallow: /\n");
+    let usage = "-\t2\tcontent-usage\tnot-read\t*\tsearch=y\n";
+    let token = "-\t7\tdisallow\tcounts\t__usage_ai-training\t/\n-\t8\tallow\tcounts\t__usage_ai-training\t/open/\n";
+    let none = "-\t0\tallow\tcounts\t__usage_ai-training\t\n";
+    let both = [usage, token].concat();
+    let cases: [(&[&str], &str); 7] = [
+        (&["robots.txt"], &both),
+        (&["robots.txt", "--kind", "content-usage"], &both),
+        (&["robots.txt", "--agent", "FooBot"], &both),
+        (&["robots.txt", "--agent", "GPTBot"], token),
+        (&["robots.txt", "--kind", "sitemap"], ""),
+        (&["empty.txt"], none),
+        (&["other.txt"], ""),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(folder.run(&[&["fields"], args].concat()).says(0, &[]).text(), expected, "{args:?}");
+    }
+    let text = folder.run(&["fields", "robots.txt", "--json"]).says(0, &[]).text();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(last["means"], json!({"path": "/open/", "statement": {"train-ai": "allowed"}, "error": null}));
+    assert_eq!((&last["line"], &last["agents"]), (&json!(8), &json!(["__usage_ai-training"])));
+}

@@ -10,7 +10,14 @@ use std::fmt;
 use crate::format::crawlers::Purposes;
 
 /// Named crawler groups, and the purposes that their members have.
-pub const GROUPS: [(&str, Purposes); 2] = [("@ai-training", Purposes::AI_TRAINING), ("@search", Purposes::SEARCH)];
+pub const GROUPS: [(&str, Purposes); 6] = [
+    ("@ai-training", Purposes::AI_TRAINING),
+    ("@search", Purposes::SEARCH),
+    ("@ai-search", Purposes::AI_SEARCH),
+    ("@user-triggered", Purposes::USER_TRIGGERED),
+    ("@archive", Purposes::ARCHIVE),
+    ("@seo", Purposes::SEO),
+];
 
 /// A parsed specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +92,7 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::UnknownGroup(text) => {
-                let known = GROUPS.map(|(name, _)| name).join(" and ");
+                let known = GROUPS.map(|(name, _)| name).join(", ");
                 write!(f, "unknown group of crawlers {text:?}; the known ones are {known}")
             }
             SpecError::Chain(text) => {

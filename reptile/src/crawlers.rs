@@ -9,8 +9,11 @@
 //! assert_eq!(crawlers::mistake(b"ChatGPT").unwrap().tokens()[0], "GPTBot");
 //! ```
 
-pub use reptile_compiler::dialect::crawlers::{ALL, Crawler, Resolved, of_name, read_as};
+pub use reptile_compiler::dialect::crawlers::{
+    ALL, Crawler, Obeys, Record, Resolved, Standing, known, of_name, read_as, records,
+};
 pub use reptile_compiler::dialect::mistakes::{Mistake, mistake};
 pub use reptile_compiler::dialect::resolve::{ResolveError, resolve};
+pub use reptile_engine::format::crawlers::Purposes;
 pub use reptile_engine::spec::GROUPS;
 pub use reptile_engine::token::{TokenError, crawler_in_header};

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile::DirectiveKind;
+use reptile::{DirectiveKind, DirectiveState, RuleKind};
+
 use reptile::body::{Hours, directives};
 use reptile::contents::{Agent, Directive, FormatError, Policy, PolicyGroup, Set, Site};
 use reptile::urls::OriginRef;
-use reptile::usage::{Preference, Statement};
+use reptile::usage::{Preference, Statement, TOKENS};
 use serde_json::{Value, json};
 
 use crate::commands::inspect::RequestedOrigins;
@@ -40,6 +41,9 @@ use reptile_records::text::{escaped, printable};
 ///            crawler, and an empty column no crawler; of many, the first are listed
 ///            and the others counted
 ///   value    as written; \t, \\ and \xNN replace characters that would break a column
+/// The rules of a group for the token of a use, such as __usage_ai-training, are statements
+/// about that use. They follow the other lines, with the key allow or disallow and this
+/// token; line 0 is for a group without rules, which permits the use everywhere.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -120,10 +124,11 @@ pub fn run(args: &Args) -> Result<Exit> {
         } else {
             format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
-        let written = set
-            .site_of(&entry)
-            .map_err(Stop::Set)
-            .and_then(|site| write_lines(args, &set, &site, agent.as_ref(), &name, &mut out));
+        let written = set.site_of(&entry).map_err(Stop::Set).and_then(|site| {
+            write_lines(args, &set, &site, agent.as_ref(), &name, &mut out)?;
+            let is_wanted = args.kinds.is_empty() || args.kinds.contains(&DirectiveKind::ContentUsage);
+            if is_wanted { write_statements_of_tokens(args.json, &set, site.policy(), &name, &mut out) } else { Ok(()) }
+        });
         written.map_err(|stop| out.get_ref().stop_failure(stop, &args.set))?;
     }
     if let Err(error) = out.flush() {
@@ -182,6 +187,52 @@ fn write_lines(
             let agents = agents.map_or("-", |agents| &agents.column);
             let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));
             writeln!(out, "{origin}\t{}\t{key}\t{}\t{agents}\t{value}", field.line, field.state.as_str())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the rules of the groups for the tokens of uses: each is a statement about a use for the paths that it matches.
+/// A group without rules permits the use everywhere.
+fn write_statements_of_tokens(
+    is_json: bool,
+    set: &Set<&[u8]>,
+    policy: &Policy<'_>,
+    origin: &str,
+    out: &mut impl Write,
+) -> std::result::Result<(), Stop> {
+    let state = DirectiveState::Counts.as_str();
+    for (token, label) in TOKENS {
+        let Some(number) = set.tokens().find(token.as_bytes())? else { continue };
+        for group in policy.groups()?.iter().filter(|group| group.tokens.contains(&number)) {
+            let mut rules = group.rules.all()?;
+            rules.sort_by_key(|rule| rule.line);
+            let mut statements: Vec<_> = rules.iter().map(|rule| (rule.kind, rule.line, &*rule.pattern)).collect();
+            if statements.is_empty() {
+                statements.push((RuleKind::Allow, 0, b""));
+            }
+            for (kind, line, pattern) in statements {
+                let key = kind.name().to_ascii_lowercase();
+                if is_json {
+                    let preference = match kind {
+                        RuleKind::Allow => Preference::Allowed,
+                        RuleKind::Disallow => Preference::Disallowed,
+                    };
+                    let path = String::from_utf8_lossy(pattern);
+                    let object = json!({
+                        "origin": origin,
+                        "line": line,
+                        "key": key,
+                        "state": state,
+                        "agents": [token],
+                        "value": path,
+                        "means": {"path": path, "statement": {label: preference.name()}, "error": null},
+                    });
+                    out.write_all(safe_json(&object.to_string()).as_bytes())?;
+                } else {
+                    writeln!(out, "{origin}\t{line}\t{key}\t{state}\t{token}\t{}", escaped(pattern))?;
+                }
+            }
         }
     }
     Ok(())

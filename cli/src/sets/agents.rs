@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use bumpalo::Bump;
 use reptile::body::parse;
 use reptile::contents::Set;
-use reptile::crawlers::{Mistake, Resolved, mistake, of_name, read_as, resolve};
+use reptile::crawlers::{self, GROUPS, Mistake, Resolved, known, mistake, of_name, read_as, resolve};
 use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
@@ -76,6 +76,28 @@ fn note_read_in_part(name: &str, read_as: &str) {
 fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
     for (name, read_as) in specs.iter().filter_map(|spec| Some((name_in(spec), read_as(name_in(spec), dialect)?))) {
         note_read_in_part(name, read_as);
+    }
+}
+
+/// Prints a note for each crawler that does not always obey robots.txt, or whose name is no longer used. A group of
+/// crawlers gets one note.
+pub fn note_unobeying(specs: &[String]) {
+    for spec in specs.iter().map(|spec| name_in(spec)) {
+        let group = GROUPS.iter().find(|(name, _)| name.eq_ignore_ascii_case(spec));
+        let Some((_, purposes)) = group else {
+            if let Some(remark) = known(spec.as_bytes()).and_then(crawlers::Crawler::remark) {
+                note(format_args!("--agent {spec}: {remark}"));
+            }
+            continue;
+        };
+        let members = crawlers::ALL.iter().filter(|known| known.purposes.contains(*purposes));
+        let names: Vec<&str> = members.filter(|known| known.remark().is_some()).map(|known| known.name).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            note(format_args!(
+                "--agent {spec}: not all rules apply to {names}; `reptile agents {spec}` gives the sources"
+            ));
+        }
     }
 }
 
@@ -240,7 +262,7 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
 #[allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 mod tests {
     use super::*;
-    use reptile::{Agent, Capture, Compiler, crawlers};
+    use reptile::{Agent, Capture, Compiler};
 
     fn set(dialect: &Dialect) -> reptile::Set {
         let mut compiler = Compiler::new(dialect);
@@ -376,7 +398,8 @@ mod tests {
         );
         assert_eq!(
             message(&set, "@nobody"),
-            "--agent: unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search"
+            "--agent: unknown group of crawlers \"@nobody\"; the known ones are @ai-training, @search, \
+             @ai-search, @user-triggered, @archive, @seo"
         );
         assert_eq!(
             message(&set, "A>>B"),

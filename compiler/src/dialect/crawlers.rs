@@ -1,6 +1,7 @@
 //! Known crawlers as data: their product tokens, and whether they obey the rules for `*`.
 //!
-//! A robots.txt cannot say this; only each operator's documentation does. A dialect lists the families that it knows. A
+//! A robots.txt cannot say this; only each operator's documentation does. The `table` has a row for each crawler, with its
+//! source and the date of the last check. A dialect lists the families that it knows. A
 //! crawler from another family has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses
 //! names verbatim.
 
@@ -11,7 +12,11 @@ use reptile_engine::set::{Agent, Set};
 use super::{Dialect, Family};
 use crate::names::letters_in;
 
-/// A known crawler.
+mod table;
+
+pub use self::table::ALL;
+
+/// A known crawler, as far as decisions and findings need it. [`Record`] has the rest.
 #[derive(Debug)]
 pub struct Crawler {
     /// The name by which users choose the crawler.
@@ -20,109 +25,101 @@ pub struct Crawler {
     pub tokens: &'static [&'static str],
     /// Whether the crawler obeys the rules for `*` if none of its tokens is named.
     pub honors_default_group: bool,
-    /// The operator.
+    /// The operator's family.
     pub family: Family,
     /// The purposes for which it can be selected as a member of a group.
     pub purposes: Purposes,
-    /// The source: a letter in `DIALECTS.md`, or the operator's own documentation.
+    /// Whether its operator says that it obeys robots.txt.
+    pub obeys: Obeys,
+    /// Whether the name is current.
+    pub standing: Standing,
+}
+
+/// Whether an operator says that a crawler obeys robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Obeys {
+    /// It does.
+    Yes,
+    /// The operator says nothing, or no statement is known. RFC 9309 asks every crawler to obey.
+    NotStated,
+    /// Users trigger its requests, to which not all rules apply. With the source.
+    UserTriggered(&'static str),
+    /// It does not. With the source.
+    No(&'static str),
+}
+
+/// Whether a crawler's name is current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// The operator documents the name, or no source says otherwise.
+    Current,
+    /// The name is common, but no page of its operator documents it.
+    Undocumented,
+    /// The operator no longer uses the name.
+    Retired,
+    /// The operator uses another name instead.
+    ReplacedBy(&'static str),
+    /// It is another name of this crawler.
+    OtherName(&'static str),
+}
+
+/// What is known about a crawler besides [`Crawler`]. Programs that do not use it do not contain it.
+#[derive(Debug)]
+pub struct Record {
+    /// The operator.
+    pub operator: &'static str,
+    /// The product in its `User-Agent` header; `None` for a token that no header has. The crawler's name if no source
+    /// gives another product.
+    pub header: Option<&'static str>,
+    /// The source, in words. *Our choice* marks what no source settles.
     pub source: &'static str,
+    /// The date of the last check, such as `2026-09-28`, or `2026-11` if only the month is known; `None` without a date.
+    pub checked: Option<&'static str>,
 }
 
-const fn crawler(
-    tokens: &'static [&'static str],
-    honors_default_group: bool,
-    family: Family,
-    purposes: Purposes,
-    source: &'static str,
-) -> Crawler {
-    Crawler { name: tokens[0], tokens, honors_default_group, family, purposes, source }
+/// Returns all known crawlers with their records, by family.
+///
+/// ```
+/// use reptile_compiler::dialect::crawlers::records;
+/// let (_, record) = records().find(|(known, _)| known.name == "KimiBot").unwrap();
+/// assert_eq!((record.operator, record.header), ("Moonshot", Some("KimiBot")));
+/// ```
+pub fn records() -> impl Iterator<Item = (&'static Crawler, &'static Record)> {
+    ALL.iter().zip(&table::RECORDS)
 }
 
-/// Creates a Google crawler that obeys no robots.txt.
-const fn free(name: &'static str, source: &'static str) -> Crawler {
-    let (family, purposes) = (Family::Google, Purposes::NONE);
-    Crawler { name, tokens: &[], honors_default_group: false, family, purposes, source }
+/// Returns the known crawler with a name, in any letter case.
+#[must_use]
+pub fn known(name: &[u8]) -> Option<&'static Crawler> {
+    ALL.iter().find(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// All known crawlers, by family.
-pub const ALL: [Crawler; 70] = {
-    use Family::{Bing, Google, Other, Yandex};
-    const TRAINING: Purposes = Purposes::AI_TRAINING;
-    const SEARCH: Purposes = Purposes::SEARCH;
-    const NONE: Purposes = Purposes::NONE;
-    [
-        crawler(&["Googlebot"], true, Google, SEARCH, "Dspec"),
-        crawler(&["Googlebot-Image", "Googlebot"], true, Google, SEARCH, "Dspec"),
-        crawler(&["Googlebot-Video", "Googlebot"], true, Google, SEARCH, "Dspec"),
-        crawler(&["Googlebot-News", "Googlebot"], true, Google, SEARCH, "Dspec, D"),
-        crawler(&["Storebot-Google"], true, Google, NONE, "D"),
-        crawler(&["Google-InspectionTool"], true, Google, NONE, "Dspec"),
-        crawler(&["GoogleOther"], true, Google, NONE, "Dspec"),
-        crawler(&["GoogleOther-Image", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
-        crawler(&["GoogleOther-Video", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
-        crawler(&["Google-CloudVertexBot"], true, Google, NONE, "Dspec"),
-        crawler(&["Google-Extended"], true, Google, TRAINING, "Dspec; the rules for * I"),
-        crawler(&["APIs-Google"], false, Google, NONE, "Dspec"),
-        crawler(&["AdsBot-Google"], false, Google, NONE, "Dspec"),
-        crawler(&["AdsBot-Google-Mobile", "AdsBot-Google"], false, Google, NONE, "Dspec; the second token I"),
-        crawler(&["Mediapartners-Google"], false, Google, NONE, "Dspec"),
-        crawler(&["AdsBot-Google-Mobile-Apps", "AdsBot-Google"], false, Google, NONE, "I: an AdsBot"),
-        free("Google-Safety", "Dspec"),
-        free("FeedFetcher-Google", "Dspec: users trigger it"),
-        free("FeedFetcher", "I: another name of FeedFetcher-Google"),
-        free("GoogleProducer", "Dspec: users trigger it"),
-        free("Google-Read-Aloud", "Dspec: users trigger it"),
-        free("Google-Site-Verification", "Dspec: users trigger it"),
-        free("Google-NotebookLM", "Dspec: users trigger it"),
-        free("Google-Pinpoint", "Dspec: users trigger it"),
-        free("Google-GeminiNotebook", "Dspec: users trigger it"),
-        free("Google-Agent", "Dspec: users trigger it"),
-        free("Google-CWS", "Dspec: users trigger it"),
-        free("GoogleMessages", "Dspec: users trigger it"),
-        crawler(&["YandexBot", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexImages", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexVideo", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexNews", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexMedia", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexBlogs", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexMobileBot", "Yandex"], true, Yandex, SEARCH, "Yua"),
-        crawler(&["YandexDirect"], false, Yandex, NONE, "Yua: must be named"),
-        crawler(&["bingbot", "msnbot"], true, Bing, SEARCH, "B"),
-        crawler(&["AdIdxBot"], true, Bing, NONE, "B"),
-        crawler(&["BingPreview"], true, Bing, NONE, "B"),
-        crawler(&["MicrosoftPreview"], true, Bing, NONE, "B"),
-        crawler(&["BingVideoPreview"], true, Bing, NONE, "B"),
-        crawler(&["Applebot", "Googlebot"], true, Other, SEARCH, "support.apple.com"),
-        crawler(&["Applebot-Extended"], true, Other, TRAINING, "support.apple.com; the rules for * I"),
-        crawler(&["GPTBot"], true, Other, TRAINING, "OpenAI"),
-        crawler(&["OAI-SearchBot"], true, Other, SEARCH, "OpenAI"),
-        crawler(&["ChatGPT-User"], true, Other, NONE, "OpenAI"),
-        crawler(&["ClaudeBot"], true, Other, TRAINING, "Anthropic"),
-        crawler(&["Claude-User"], true, Other, NONE, "Anthropic"),
-        crawler(&["Claude-SearchBot"], true, Other, SEARCH, "Anthropic"),
-        crawler(&["CCBot"], true, Other, TRAINING, "Common Crawl"),
-        crawler(&["PerplexityBot"], true, Other, SEARCH, "Perplexity"),
-        crawler(&["Perplexity-User"], true, Other, NONE, "Perplexity; the rules for * I"),
-        crawler(&["Bytespider"], true, Other, TRAINING, "I"),
-        crawler(&["Amazonbot"], true, Other, TRAINING, "Amazon"),
-        crawler(&["meta-externalagent"], true, Other, TRAINING, "Meta"),
-        crawler(&["facebookexternalhit"], true, Other, NONE, "Meta"),
-        crawler(&["Meta-ExternalFetcher"], true, Other, NONE, "Meta: users trigger it; the rules for * I"),
-        crawler(&["Diffbot"], true, Other, TRAINING, "Diffbot"),
-        crawler(&["cohere-ai"], true, Other, TRAINING, "I"),
-        crawler(&["cohere-training-data-crawler"], true, Other, TRAINING, "I"),
-        crawler(&["omgili"], true, Other, TRAINING, "I"),
-        crawler(&["Timpibot"], true, Other, TRAINING, "I"),
-        crawler(&["MistralAI-User"], true, Other, NONE, "Mistral"),
-        crawler(&["DuckDuckBot"], true, Other, SEARCH, "DuckDuckGo"),
-        crawler(&["DuckAssistBot"], true, Other, SEARCH, "DuckDuckGo"),
-        crawler(&["Baiduspider"], true, Other, SEARCH, "Baidu"),
-        crawler(&["PetalBot"], true, Other, SEARCH, "Huawei"),
-        crawler(&["PanguBot"], true, Other, TRAINING, "I"),
-        crawler(&["AI2Bot"], true, Other, TRAINING, "Allen Institute for AI"),
-        crawler(&["MJ12bot"], true, Other, NONE, "Majestic"),
-    ]
-};
+impl Crawler {
+    /// Returns a sentence about a crawler that does not always obey robots.txt, or whose name is no longer used. `None`
+    /// for the others.
+    ///
+    /// ```
+    /// use reptile_compiler::dialect::crawlers::known;
+    /// let remark = |name: &[u8]| known(name).and_then(|known| known.remark());
+    /// assert!(remark(b"Kimi-User").unwrap().starts_with("users trigger its requests, and not all rules apply"));
+    /// assert_eq!(remark(b"claude-web").unwrap(), "the name is retired: its operator no longer uses it");
+    /// assert_eq!(remark(b"GPTBot"), None);
+    /// ```
+    #[must_use]
+    pub fn remark(&self) -> Option<String> {
+        Some(match (self.obeys, self.standing) {
+            (Obeys::UserTriggered(source), _) => {
+                format!("users trigger its requests, and not all rules apply to those (source: {source})")
+            }
+            (Obeys::No(source), _) => format!("its operator says that it does not obey robots.txt (source: {source})"),
+            (_, Standing::Retired) => "the name is retired: its operator no longer uses it".into(),
+            (_, Standing::ReplacedBy(other)) => format!("its operator uses \"{other}\" instead"),
+            _ => return None,
+        })
+    }
+}
 
 /// An agent as resolved under a dialect: the names to look for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,7 +250,7 @@ fn is_one_letter_off(name: &[u8], known: &str) -> bool {
 const MIN_MISSPELLED_BYTES: usize = 7;
 
 /// Maximum length in bytes of names compared with known crawlers; slightly longer than the longest of those.
-const MAX_MISSPELLED_BYTES: usize = 32;
+const MAX_MISSPELLED_BYTES: usize = 36;
 
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
@@ -262,6 +259,8 @@ fn begins_with(text: &[u8], start: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reptile_engine::token::crawler_in_header;
+
     use crate::dialect::{BING, GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
 
     /// Returns the chain in the syntax that `resolve` accepts.
@@ -345,6 +344,124 @@ mod tests {
             let mut steps = 0;
             assert_eq!(nearly_counted(&vec![b'a'; len], &mut steps), None);
             assert_eq!(steps > 0, is_read, "{len}");
+        }
+    }
+
+    /// The sample headers have the product of each crawler and, at most, a version.
+    #[test]
+    fn headers_name_their_crawlers() {
+        let in_header =
+            |header: &str| crawler_in_header(header.as_bytes(), ALL.iter().map(|known| known.name.as_bytes()));
+        let mut tried = 0;
+        for (known, record) in records() {
+            let Some(product) = record.header else { continue };
+            let expected = match known.standing {
+                Standing::OtherName(other) if product == other => other,
+                _ => known.name,
+            };
+            for header in [
+                format!("Mozilla/5.0 (compatible; {product}/1.0; +https://bot.example/{product}.html)"),
+                format!("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; {product}) Chrome/120.0 Safari/537.36"),
+                product.to_lowercase(),
+            ] {
+                assert_eq!(in_header(&header).as_deref(), Some(expected), "{header}");
+                tried += 1;
+            }
+            // A longer product is another crawler.
+            for longer in [format!("{product}-Next/1.0"), format!("My{product}/1.0")] {
+                let found = in_header(&format!("Mozilla/5.0 (compatible; {longer})"));
+                assert_eq!(found, longer.strip_suffix("/1.0").map(str::to_owned), "{longer}");
+            }
+        }
+        let without = records().filter(|(_, record)| record.header.is_none()).map(|(known, _)| known.name);
+        assert_eq!(
+            without.collect::<Vec<_>>(),
+            ["Googlebot-News", "Google-Extended", "Applebot-Extended", "Webzio-Extended"]
+        );
+        assert_eq!(tried, (ALL.len() - 4) * 3);
+        for (header, expected) in [
+            ("Mozilla/5.0 (compatible; MistralAI-Index/1.0)", "MistralAI-Index"),
+            ("Mozilla/5.0 (compatible; MistralAI-User/1.0)", "MistralAI-User"),
+            ("Mozilla/5.0 (compatible; AI2Bot) Ai2Bot-Dolma/1.0", "Ai2Bot-Dolma"),
+            ("Kimi-SearchBot/1.0", "Kimi-SearchBot"),
+            ("Diffbot-User/1.0", "Diffbot-User"),
+            ("Cloudflare-AI-Search-External/1.0", "Cloudflare-AI-Search-External"),
+        ] {
+            assert_eq!(in_header(header).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn rows_are_well_formed() {
+        let is_known = |name: &str| ALL.iter().any(|known| known.name == name && known.standing == Standing::Current);
+        for (known, record) in records() {
+            let name = known.name;
+            assert!(!record.operator.is_empty() && !record.source.is_empty(), "{name}");
+            if let Some(date) = record.checked {
+                let digits: Vec<Option<u32>> = date.split('-').map(|part| part.parse().ok()).collect();
+                let is_date = match digits[..] {
+                    [Some(2026..), Some(1..=12)] => date.len() == 7,
+                    [Some(2026..), Some(1..=12), Some(1..=31)] => date.len() == 10,
+                    _ => false,
+                };
+                assert!(is_date, "{name}: {date}");
+            }
+            if let Standing::OtherName(other) | Standing::ReplacedBy(other) = known.standing {
+                assert!(is_known(other), "{name}");
+            }
+            // Crawlers for answers by a model are search crawlers too.
+            assert!(
+                !known.purposes.contains(Purposes::AI_SEARCH) || known.purposes.contains(Purposes::SEARCH),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn crawlers_that_do_not_always_obey_have_a_remark() {
+        for (name, part) in [
+            ("ChatGPT-User", Some("users trigger its requests, and not all rules apply to those (source: OpenAI")),
+            ("perplexity-user", Some("users trigger its requests")),
+            ("Meta-ExternalFetcher", Some("users trigger its requests")),
+            ("Kimi-User", Some("users trigger its requests")),
+            ("Amzn-User", Some("users trigger its requests")),
+            ("Google-Read-Aloud", Some("users trigger its requests")),
+            ("Google-Safety", Some("its operator says that it does not obey robots.txt")),
+            ("anthropic-ai", Some("retired")),
+            ("Claude-Web", Some("retired")),
+            ("omgilibot", Some("its operator uses \"Webzio\" instead")),
+            ("Claude-User", None),
+            ("Diffbot-User", None),
+            ("DeepSeekBot", None),
+            ("GPTBot", None),
+        ] {
+            let remark = known(name.as_bytes()).unwrap().remark();
+            assert_eq!(remark.is_some(), part.is_some(), "{name}: {remark:?}");
+            assert!(remark.unwrap_or_default().contains(part.unwrap_or_default()), "{name}");
+        }
+        assert!(known(b"MyBot").is_none());
+    }
+
+    #[test]
+    fn groups_follow_from_purposes() {
+        let members = |group: &str| {
+            let (_, purposes) = reptile_engine::spec::GROUPS.into_iter().find(|(name, _)| *name == group).unwrap();
+            let members = ALL.iter().filter(|known| known.purposes.contains(purposes));
+            members.map(|known| known.name).collect::<Vec<_>>()
+        };
+        for (group, inside, outside) in [
+            ("@ai-training", &["GPTBot", "KimiBot", "MistralAI-Training", "ICC-Crawler"][..], "Diffbot"),
+            ("@search", &["Googlebot", "OAI-SearchBot", "YouBot", "ShapBot"], "GPTBot"),
+            ("@ai-search", &["OAI-SearchBot", "MistralAI-Index", "Amzn-SearchBot"], "Googlebot"),
+            ("@user-triggered", &["ChatGPT-User", "Kimi-User", "Shap-User", "FeedFetcher-Google"], "ClaudeBot"),
+            ("@archive", &["archive.org_bot"], "CCBot"),
+            ("@seo", &["AhrefsBot", "SemrushBot", "MJ12bot"], "bingbot"),
+        ] {
+            let members = members(group);
+            assert!(
+                inside.iter().all(|name| members.contains(name)) && !members.contains(&outside),
+                "{group}: {members:?}"
+            );
         }
     }
 

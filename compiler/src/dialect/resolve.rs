@@ -110,7 +110,11 @@ mod tests {
         assert_eq!((default.tokens.len(), default.honors_default_group), (0, true));
         assert_eq!(resolve("A/1>B/2", &KOSTER_1996).unwrap()[0].tokens, [b"A", b"B"]);
         let error = resolve("@nobody", &GOOGLE).unwrap_err().to_string();
-        assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");
+        assert_eq!(
+            error,
+            "unknown group of crawlers \"@nobody\"; the known ones are @ai-training, @search, @ai-search, \
+             @user-triggered, @archive, @seo"
+        );
         assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
         assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
     }
@@ -126,6 +130,9 @@ mod tests {
             ("MJ12bot", Some("MJ"), Some("MJ12bot")),
             ("mj12BOT", Some("MJ"), Some("mj12BOT")),
             ("AI2Bot", Some("AI"), Some("AI2Bot")),
+            ("Ai2Bot-Dolma", Some("Ai"), Some("Ai2Bot-Dolma")),
+            ("archive.org_bot", Some("archive"), Some("archive.org_bot")),
+            ("img2dataset", Some("img"), Some("img2dataset")),
             // An unknown name, a version, a list, and a chain, which must consist of product tokens.
             ("MJ13bot", None, Some("MJ13bot")),
             ("MJ12bot/1", None, Some("MJ12bot")),

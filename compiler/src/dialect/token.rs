@@ -142,7 +142,7 @@ mod tests {
                 }
             }
         }
-        // Two crawlers, each by a name and a token, in the dialects with letters only.
-        assert_eq!(in_part, 2 * 2 * 5);
+        // Five crawlers, each by a name and a token, in the dialects with letters only.
+        assert_eq!(in_part, 5 * 2 * 5);
     }
 }

@@ -34,8 +34,16 @@ impl Purposes {
     pub const AI_TRAINING: Purposes = Purposes(1);
     /// Fetches pages for a search or answer engine.
     pub const SEARCH: Purposes = Purposes(2);
+    /// Fetches pages for answers by a model.
+    pub const AI_SEARCH: Purposes = Purposes(4);
+    /// Fetches single pages at a user's request.
+    pub const USER_TRIGGERED: Purposes = Purposes(8);
+    /// Fetches pages for an archive.
+    pub const ARCHIVE: Purposes = Purposes(16);
+    /// Fetches pages for search engine optimization.
+    pub const SEO: Purposes = Purposes(32);
 
-    const KNOWN: u8 = 3;
+    const KNOWN: u8 = 63;
 
     /// Returns whether the crawler has all these purposes.
     #[must_use]

@@ -276,7 +276,7 @@ fn invalid_crawler_and_column_names_are_errors() {
     assert!(error(&["ChatGPT"]).contains("write \"GPTBot\", \"OAI-SearchBot\" or \"ChatGPT-User\""));
     assert!(error(&["x>Googelbot>*"]).contains("nearly the crawler \"Googlebot\""));
     assert!(error(&["A>>B"]).contains("chain"));
-    assert!(error(&["@unnamed"]).contains("@ai-training and @search"));
+    assert!(error(&["@unnamed"]).contains("@ai-training, @search"));
     assert!(error(&["Mozilla/5.0 (compatible; GPTBot/1.2)"]).contains("GPTBot"));
     assert!(source.agents(&["Googelbot"], true).is_ok());
     assert!(source.agents(&["@ai-training", "@search", "*", "x>y>*"], false).unwrap().len() > 10);

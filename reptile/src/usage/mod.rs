@@ -29,7 +29,7 @@ use std::fmt;
 use std::str::FromStr;
 
 #[cfg(feature = "compile")]
-pub use reptile_compiler::usage::{Statement, StatementError};
+pub use reptile_compiler::usage::{Statement, StatementError, tokens::TOKENS};
 use reptile_engine::set::UsageQuery;
 pub use reptile_engine::verdict::Preference;
 use reptile_engine::verdict::Verdict;

@@ -61,8 +61,9 @@ TOKEN is a product token, such as Googlebot, in any letter case. If a robots.txt
 not name it, the rules for * apply. Dialects with known crawlers also look up a
 crawler's other names: for Googlebot-Image the group Googlebot-Image, else Googlebot,
 else *. A chain has the same effect in any dialect: \"Googlebot-Image>Googlebot>*\".
-Without the final *, the rules for * do not apply. @ai-training and @search are groups
-of crawlers, with a column for each crawler.
+Without the final *, the rules for * do not apply. @ai-training, @ai-search,
+@search, @user-triggered, @archive and @seo are groups of crawlers, with a column for
+each crawler.
 
 Exit code: 0 done, regardless of the verdicts; 1 most rows are invalid, a CSV quote is
 unclosed, a list failed (--keep-going), or SET was compiled from an input with bad

@@ -65,7 +65,7 @@ pub struct Args {
     /// A list with a URL or path on each line; blank lines are skipped; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     pub list: Place,
-    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; can be
+    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers such as @ai-training; can be
     /// repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     pub agents: Vec<String>,

@@ -33,7 +33,7 @@ pub use self::args::Args;
 use crate::error::{Exit, Failure, Result, Stop};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
-use crate::sets::agents::{agents_for, agents_under};
+use crate::sets::agents::{agents_for, agents_under, note_unobeying};
 use crate::sets::single::one;
 use crate::url_list::{command_line, is_robots, refuse_url_list, typed_urls};
 use file::{DialectResults, File, VerdictTally};
@@ -72,6 +72,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let uses = uses::of(args)?;
     let asked = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     agents_for(asked, &args.agents, &[&body])?;
+    note_unobeying(&args.agents);
     let file = File { args, urls, body: &body, asked, uses, given: VerdictTally::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));

@@ -11,7 +11,7 @@ use super::repairs::is_version;
 use super::tokens::is_of_use;
 use super::values::unrendered;
 use crate::dialect::Dialect;
-use crate::dialect::crawlers::{self, nearly_counted};
+use crate::dialect::crawlers::{self, Crawler, Obeys, Standing, nearly_counted};
 use crate::dialect::mistakes::brand;
 use crate::rules::groups::{Named, named};
 
@@ -34,7 +34,10 @@ pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Fi
             None if is_respelled(number, value, token, found) => {}
             None if token.is_empty() => unnamed(number, value, found),
             None if token.len() < value.len() => cut(number, value, token, dialect, found),
-            None => report_misspelled(number, token, found),
+            None => match crawlers::known(token) {
+                Some(known) => report_unobeying(number, known, found),
+                None => report_misspelled(number, token, found),
+            },
         },
     }
 }
@@ -270,6 +273,18 @@ fn report_misspelled(number: u32, token: &[u8], found: &mut Findings) {
     found.add(number, Code::MisspelledCrawler, Severity::Warning, || {
         let message = format!("\"{}\" is not a known crawler, but \"{known}\" is", quote(token));
         (message.into(), Some(format!("User-agent: {known}, if you meant that").into()))
+    });
+}
+
+/// Finds a crawler that does not always obey robots.txt, and a name that is no longer used.
+fn report_unobeying(number: u32, known: &Crawler, found: &mut Findings) {
+    let code = match (known.obeys, known.standing) {
+        (Obeys::UserTriggered(_) | Obeys::No(_), _) => Code::IgnoringCrawler,
+        (_, Standing::Retired | Standing::ReplacedBy(_)) => Code::RetiredCrawler,
+        _ => return,
+    };
+    found.add(number, code, Severity::Note, || {
+        (format!("\"{}\": {}", known.name, known.remark().unwrap_or_default()).into(), None)
     });
 }
 

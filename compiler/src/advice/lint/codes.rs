@@ -99,6 +99,8 @@ codes! {
     HostValue = "host-value",
     /// A web page instead of a robots.txt.
     Html = "html",
+    /// A group for a crawler that does not always obey robots.txt, according to its operator.
+    IgnoringCrawler = "ignoring-crawler",
     /// An `Allow` of an index page, which for Google also allows its directory.
     IndexHtml = "index-html",
     /// Bytes in a rule that are not UTF-8.
@@ -143,6 +145,8 @@ codes! {
     RegularExpression = "regular-expression",
     /// A name in a second user-agent line. Some crawlers read only its first group.
     RepeatedAgent = "repeated-agent",
+    /// A group for a crawler's name that its operator no longer uses.
+    RetiredCrawler = "retired-crawler",
     /// A rule with bytes that the dialect does not accept.
     RuleBytes = "rule-bytes",
     /// A rule that belongs to no group.

@@ -215,8 +215,8 @@ public final class CompiledSet {
     /**
      * Resolves several crawlers, to decide each URL for all of them at once.
      *
-     * @param names names as for {@link #agent}, and groups of the set's known crawlers, {@code @ai-training} and
-     *     {@code @search}; a group's crawlers that are named before it are not repeated
+     * @param names names as for {@link #agent}, and groups of the set's known crawlers, such as
+     *     {@code @ai-training}; a group's crawlers that are named before it are not repeated
      * @return the crawlers
      * @throws NullPointerException if one of the names is null
      * @throws AgentNameException for a name that {@link #agent} rejects, an unknown or empty group, a crawler that is

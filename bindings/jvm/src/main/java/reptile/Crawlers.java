@@ -87,7 +87,7 @@ final class Crawlers {
         int tokens = section.u8(at + 2);
         int length = section.u8(at + 3);
         Entry entry = new Entry(text(section, at + 4, length), section.u8(at), section.u8(at + 1));
-        if (entry.flags > 7 || entry.purposes > 3) {
+        if (entry.flags > 7 || entry.purposes > 63) {
             throw section.damaged(at, "known flags and purposes", entry.flags + ", " + entry.purposes);
         }
         long next = at + 4 + length;

@@ -10,7 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Resolves the names, chains, groups and headers that users and clients write to a set's crawlers. */
 final class Resolver {
-    private static final List<String> GROUPS = Arrays.asList("@ai-training", "@search");
+    /** The groups, each for a bit of a crawler's purposes. */
+    private static final List<String> GROUPS =
+            Arrays.asList("@ai-training", "@search", "@ai-search", "@user-triggered", "@archive", "@seo");
     private static final String DEFAULT_GROUP = "*";
     private static final String LINK = ">";
 
@@ -89,7 +91,7 @@ final class Resolver {
     private List<String> members(String group) {
         int purpose = GROUPS.indexOf(Names.lower(group));
         if (purpose < 0) {
-            throw new AgentNameException("unknown group of crawlers \"" + group + "\"; the known ones are " + String.join(" and ", GROUPS));
+            throw new AgentNameException("unknown group of crawlers \"" + group + "\"; the known ones are " + String.join(", ", GROUPS));
         }
         List<String> members = new ArrayList<>();
         for (Crawlers.Entry entry : crawlers.entries) {
