@@ -11,9 +11,11 @@ use reptile_columns::{Error, UsageColumns, UsageOptions};
 use crate::convert;
 use crate::recent::{FileVersion, Recent, version_of};
 
+/// Options, and the version of the vocabulary's file.
+type ColumnsKey = (UsageOptions, Option<FileVersion>);
+
 /// The columns of recent calls.
-static COLUMNS: LazyLock<Recent<(UsageOptions, Option<FileVersion>), Option<UsageColumns>>> =
-    LazyLock::new(Recent::default);
+static COLUMNS: LazyLock<Recent<ColumnsKey, Option<UsageColumns>>> = LazyLock::new(Recent::default);
 
 /// Returns the columns that the options select. A vocabulary's file is parsed once.
 pub fn columns(options: &UsageOptions) -> Result<Arc<Option<UsageColumns>>, Error> {
