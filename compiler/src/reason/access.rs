@@ -36,7 +36,7 @@ impl<'r> Access<'r> {
         numbers.iter().map(ruleset).collect::<Result<_, FormatError>>().map(Access::Rules)
     }
 
-    /// Returns the rulesets, of which there are none with one verdict for every path.
+    /// Returns the rulesets. Empty if every path has the same verdict.
     #[must_use]
     pub fn rulesets(&self) -> &[Ruleset<'r>] {
         match self {

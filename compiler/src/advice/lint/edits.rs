@@ -1,4 +1,4 @@
-//! The edit of one line that a finding suggests, made alone: what a person accepts beside the finding.
+//! The edits that findings suggest, each made alone, as a person accepts them one at a time.
 
 use bumpalo::Bump;
 

@@ -341,7 +341,7 @@ impl PlannedEdit {
         Some(PlannedEdit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
     }
 
-    /// Returns the group, among a file's doubtful ones, in which the edit may concern another crawler's rules.
+    /// Returns a doubtful group of the file if the edit may concern another crawler's rules there.
     pub(super) fn doubtful_group<'g>(&self, groups: &'g [DoubtfulGroup]) -> Option<&'g DoubtfulGroup> {
         let next = groups.partition_point(|group| group.end <= self.line);
         groups.get(next).filter(|group| self.is_doubtful_in(group))
