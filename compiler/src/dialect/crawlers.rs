@@ -1,83 +1,21 @@
 //! Known crawlers as data: their product tokens, and whether they obey the rules for `*`.
 //!
-//! A robots.txt cannot say this; only each operator's documentation does. The `table` has a row for each crawler, with its
-//! source and the date of the last check. A dialect lists the families that it knows. A
-//! crawler from another family has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses
+//! A robots.txt cannot say this; only each operator's documentation does. The `table` has a row for each crawler, with
+//! its source and the date of the last check. A dialect lists the families that it knows. A crawler from another family
+//! has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses
 //! names verbatim.
 
 use reptile_engine::format::FormatError;
-use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::set::{Agent, Set};
 
 use super::{Dialect, Family};
 use crate::names::letters_in;
 
+mod known;
 mod table;
 
+pub use self::known::{Crawler, Obeys, Record, Standing};
 pub use self::table::ALL;
-
-/// A known crawler, as far as decisions and findings need it. [`Record`] has the rest.
-#[derive(Debug)]
-pub struct Crawler {
-    /// The name by which users choose the crawler.
-    pub name: &'static str,
-    /// The product tokens, the most specific first. A crawler without any obeys no robots.txt.
-    pub tokens: &'static [&'static str],
-    /// Whether the crawler obeys the rules for `*` if none of its tokens is named.
-    pub honors_default_group: bool,
-    /// The operator's family.
-    pub family: Family,
-    /// The purposes for which it can be selected as a member of a group.
-    pub purposes: Purposes,
-    /// Whether its operator says that it obeys robots.txt.
-    pub obeys: Obeys,
-    /// Whether the name is current.
-    pub standing: Standing,
-}
-
-/// Whether an operator says that a crawler obeys robots.txt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Obeys {
-    /// It does.
-    Yes,
-    /// The operator says nothing, or no statement is known. RFC 9309 asks every crawler to obey.
-    NotStated,
-    /// Users trigger its requests, to which not all rules apply. With the source.
-    UserTriggered(&'static str),
-    /// It does not. With the source.
-    No(&'static str),
-}
-
-/// Whether a crawler's name is current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Standing {
-    /// The operator documents the name, or no source says otherwise.
-    Current,
-    /// The name is common, but no page of its operator documents it.
-    Undocumented,
-    /// The operator no longer uses the name.
-    Retired,
-    /// The operator uses another name instead.
-    ReplacedBy(&'static str),
-    /// It is another name of this crawler.
-    OtherName(&'static str),
-}
-
-/// What is known about a crawler besides [`Crawler`]. Programs that do not use it do not contain it.
-#[derive(Debug)]
-pub struct Record {
-    /// The operator.
-    pub operator: &'static str,
-    /// The product in its `User-Agent` header; `None` for a token that no header has. The crawler's name if no source
-    /// gives another product.
-    pub header: Option<&'static str>,
-    /// The source, in words. *Our choice* marks what no source settles.
-    pub source: &'static str,
-    /// The date of the last check, such as `2026-09-28`, or `2026-11` if only the month is known; `None` without a date.
-    pub checked: Option<&'static str>,
-}
 
 /// Returns all known crawlers with their records, by family.
 ///
@@ -94,31 +32,6 @@ pub fn records() -> impl Iterator<Item = (&'static Crawler, &'static Record)> {
 #[must_use]
 pub fn known(name: &[u8]) -> Option<&'static Crawler> {
     ALL.iter().find(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
-}
-
-impl Crawler {
-    /// Returns a sentence about a crawler that does not always obey robots.txt, or whose name is no longer used. `None`
-    /// for the others.
-    ///
-    /// ```
-    /// use reptile_compiler::dialect::crawlers::known;
-    /// let remark = |name: &[u8]| known(name).and_then(|known| known.remark());
-    /// assert!(remark(b"Kimi-User").unwrap().starts_with("users trigger its requests, and not all rules apply"));
-    /// assert_eq!(remark(b"claude-web").unwrap(), "the name is retired: its operator no longer uses it");
-    /// assert_eq!(remark(b"GPTBot"), None);
-    /// ```
-    #[must_use]
-    pub fn remark(&self) -> Option<String> {
-        Some(match (self.obeys, self.standing) {
-            (Obeys::UserTriggered(source), _) => {
-                format!("users trigger its requests, and not all rules apply to those (source: {source})")
-            }
-            (Obeys::No(source), _) => format!("its operator says that it does not obey robots.txt (source: {source})"),
-            (_, Standing::Retired) => "the name is retired: its operator no longer uses it".into(),
-            (_, Standing::ReplacedBy(other)) => format!("its operator uses \"{other}\" instead"),
-            _ => return None,
-        })
-    }
 }
 
 /// An agent as resolved under a dialect: the names to look for, in order.
@@ -259,6 +172,7 @@ fn begins_with(text: &[u8], start: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reptile_engine::format::crawlers::Purposes;
     use reptile_engine::token::crawler_in_header;
 
     use crate::dialect::{BING, GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};

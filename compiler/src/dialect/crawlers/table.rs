@@ -11,7 +11,7 @@
 //! - the source, and the date of the last check: a day, a month, or `-` if no date is known. *Our choice* marks a value
 //!   that no source settles.
 
-use super::{Crawler, Obeys, Record, Standing};
+use super::known::{Crawler, Obeys, Record, Standing};
 use crate::dialect::Family;
 use reptile_engine::format::crawlers::Purposes;
 
