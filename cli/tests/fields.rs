@@ -245,18 +245,20 @@ fn groups_for_tokens_of_uses_are_statements() {
                 User-agent: GPTBot\nDisallow: /\nAllow: /open/\n";
     folder.write("robots.txt", body);
     folder.write("empty.txt", "User-agent: __usage_ai-training\nDisallow:\n");
+    folder.write("none.txt", "User-agent: __usage_ai-training\n\nSitemap: /s\n");
     folder.write("other.txt", "User-agent: __usage_search\nDisallow: /\n");
     let usage = "-\t2\tcontent-usage\tnot-read\t*\tsearch=y\n";
     let token = "-\t7\tdisallow\tcounts\t__usage_ai-training\t/\n-\t8\tallow\tcounts\t__usage_ai-training\t/open/\n";
-    let none = "-\t0\tallow\tcounts\t__usage_ai-training\t\n";
+    let none = "-\t2\tdisallow\tcounts\t__usage_ai-training\t\n";
     let both = [usage, token].concat();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["robots.txt"], &both),
         (&["robots.txt", "--kind", "content-usage"], &both),
         (&["robots.txt", "--agent", "FooBot"], &both),
         (&["robots.txt", "--agent", "GPTBot"], token),
         (&["robots.txt", "--kind", "sitemap"], ""),
         (&["empty.txt"], none),
+        (&["none.txt", "--kind", "content-usage"], "-\t0\tallow\tcounts\t__usage_ai-training\t\n"),
         (&["other.txt"], ""),
     ];
     for (args, expected) in cases {
@@ -266,4 +268,6 @@ fn groups_for_tokens_of_uses_are_statements() {
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(last["means"], json!({"path": "/open/", "statement": {"train-ai": "allowed"}, "error": null}));
     assert_eq!((&last["line"], &last["agents"]), (&json!(8), &json!(["__usage_ai-training"])));
+    let text = folder.run(&["fields", "empty.txt", "--json"]).says(0, &[]).text();
+    assert!(text.contains(r#""statement":{"train-ai":"allowed"}"#), "{text}");
 }

@@ -214,9 +214,10 @@ fn write_statements_of_tokens(
             for (kind, line, pattern) in statements {
                 let key = kind.name().to_ascii_lowercase();
                 if is_json {
+                    // An empty rule matches nothing, and where no rule matches, the use is permitted.
                     let preference = match kind {
-                        RuleKind::Allow => Preference::Allowed,
-                        RuleKind::Disallow => Preference::Disallowed,
+                        RuleKind::Disallow if !pattern.is_empty() => Preference::Disallowed,
+                        _ => Preference::Allowed,
                     };
                     let path = String::from_utf8_lossy(pattern);
                     let object = json!({
