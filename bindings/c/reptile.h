@@ -564,7 +564,7 @@ reptile_code reptile_agent_crawl_delay(const reptile_agents *agents,
 reptile_code reptile_directives_free(reptile_directives **directives);
 
 // Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens
-// (`Googlebot-News>Googlebot>*`), `*` for any other crawler, or crawler groups (`@ai-training`, `@search`).
+// (`Googlebot-News>Googlebot>*`), `*` for any other crawler, or crawler groups such as `@search`.
 //
 // Invalid names are errors that suggest a correction. Unless `exact` is set, so is a name that no robots.txt contains
 // and that differs by one letter from a known crawler. Thread-safe.

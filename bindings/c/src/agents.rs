@@ -57,7 +57,7 @@ impl ReptileAgents {
 }
 
 /// Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens
-/// (`Googlebot-News>Googlebot>*`), `*` for any other crawler, or crawler groups (`@ai-training`, `@search`).
+/// (`Googlebot-News>Googlebot>*`), `*` for any other crawler, or crawler groups such as `@search`.
 ///
 /// Invalid names are errors that suggest a correction. Unless `exact` is set, so is a name that no robots.txt contains
 /// and that differs by one letter from a known crawler. Thread-safe.

@@ -133,7 +133,7 @@ def test_uses_equal_those_of_the_python_package(connection, tmp_path):
     url = "'https://a.example/', ?, 'GPTBot'"
     for arguments, message in [
         (f"{url}, 'train'", 'has no use "train"'),
-        (f"{url}, 'search', 'all'", "expected usage, signals, both"),
+        (f"{url}, 'search', 'both'", "expected usage, signals, tokens, default-group, all"),
         (f"{url}, 'ai-use', 'usage', 'aipref-07'", "aipref-07 has no use"),
         (f"{url}", "No function matches"),
     ]:

@@ -18,7 +18,7 @@ pub enum SetOrRobots {
 impl SetOrRobots {
     /// Resolves crawlers by the names that the command accepts: a product token or a known crawler's name (`GPTBot`),
     /// a chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys only the default group (`*`),
-    /// or a group of crawlers (`@ai-training`, `@search`).
+    /// or a group of crawlers, such as `@search`.
     ///
     /// A name is treated as a mistake if no robots.txt contains it and it is one letter off from a known crawler's
     /// name, or is the name of an operator or a product such as `ChatGPT`, unless the names are `exact`.
