@@ -97,7 +97,7 @@ def _parsed(path: str):
 
 
 class Dying:
-    """Kills its worker process once, if the flag exists. In Spark, this is the executor that started the Python process."""
+    """Kills its worker process once, if the flag exists. In Spark, this is the Python process's executor."""
 
     def __init__(self, work, flag: str) -> None:
         self.work, self.flag = work, flag
@@ -366,7 +366,7 @@ def main() -> None:
     parser.add_argument("--command", default="reptile", help="the command to compare with")
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--hosts", nargs="+", choices=HOSTS, default=HOSTS)
-    parser.add_argument("--pairs", type=int, default=0, help="number of runs that alternate with Protego, on a sixteenth of the rows")
+    parser.add_argument("--pairs", type=int, default=0, help="number of runs alternating with Protego, on a sixteenth of the rows")
     parser.add_argument("--job", choices=HOSTS, help=argparse.SUPPRESS)
     parser.add_argument("--decider", help=argparse.SUPPRESS)
     parser.add_argument("--rows-of", help=argparse.SUPPRESS)

@@ -273,7 +273,7 @@ def compile_files(
     files to a part with the command ``reptile compile``, and the parts are merged as in ``compile_partitions``.
 
     ``files`` are any inputs that the command accepts, as paths or URLs that every executor can read. ``command`` is the
-    command's path on every executor, or the name of a file that was shipped with ``SparkContext.addFile``.
+    command's name or path on every executor, or the name of a file that was shipped with ``SparkContext.addFile``.
     ``arguments`` are options of ``reptile compile``, such as ``["--dialect=rfc9309", "--memory=1G"]``.
 
     The set is identical, byte for byte, to the command's output for all files, except for redirects and revisits in
