@@ -236,7 +236,7 @@ fn findings_and_directives_agree() {
     assert!(lint("google").contains("fix: remove the blank line\n"));
 }
 
-/// Groups for the token of a use are statements, like lines about uses.
+/// Groups whose token names a use are statements, like lines about uses.
 #[test]
 fn groups_for_tokens_of_uses_are_statements() {
     use serde_json::json;
