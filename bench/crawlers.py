@@ -10,9 +10,9 @@ The lists are files that you fetched; this script needs no network. It reads
     - an object with a list "crawlers", such as data.json of the package ai-crawler-robots, or such a list alone;
     - CSV with a header, or JSON Lines.
 
-In a list, a crawler's name is in the first of the columns "robots_txt_token", "user_agent_token", "token",
-"user_agent", "name" that it has. Letter case, and `-`, `_` and spaces do not matter. A list is no source: it says where to
-look for one. The exit code is 0; 2 for a file that is not such a list.
+In a list, a crawler's name is in the first of the columns "robots_txt_token", "user_agent_token", "token", "user_agent"
+and "name" that it has. Letter case, `-`, `_` and spaces are ignored. A list is not a source, but shows where to look
+for one. The exit code is 0, or 1 if a file is not such a list.
 
     bench/crawlers.py --test
 """
@@ -68,7 +68,7 @@ def new_rows(known, lists):
     new = {}
     for path, text in lists:
         for name, operator, purpose in rows_of(path, text):
-            # The version is no part of a name.
+            # A version is not part of the name.
             name = name.split("/")[0].strip()
             if key_of(name) and key_of(name) not in known:
                 row = new.setdefault(key_of(name), [name, operator, purpose, []])

@@ -1,8 +1,8 @@
 """Readers of other people's test suites: each returns a suite's checks, and the number of assertions that it does not read.
 
-Tests in Java and Python are programs. `Program` reads their straight-line code: texts that are put together and assigned to
-names, parsed files, and assertions about URLs. It runs none of it. Assertions in loops, or about anything else than verdicts,
-are not read, and those about verdicts are counted.
+Tests in Java and Python are programs. `Program` reads their straight-line code, without running it: concatenated texts
+that are assigned to names, parsed files, and assertions about URLs. Assertions in loops, or about anything other than
+verdicts, are not read. Unread assertions about verdicts are counted.
 """
 
 import ast
@@ -58,9 +58,9 @@ class Parsed(NamedTuple):
 
 
 class Program:
-    """Evaluates expressions of a test: constants, names, sums of texts, and calls of the functions that it is given.
+    """Evaluates expressions of a test: constants, names, concatenated texts, and calls of the given functions.
 
-    The expressions of Java that occur here are also expressions of Python.
+    The Java expressions in these tests are also valid Python.
     """
 
     def __init__(self, functions, names):
@@ -105,7 +105,7 @@ class Program:
 
 
 class Denied(NamedTuple):
-    """`not` a question."""
+    """A negated question."""
 
     question: Verdict
 
@@ -152,14 +152,14 @@ def structured_field_tests(folder):
 
 
 def statements(body):
-    """Yields Java statements: each with its depth of braces, without comments."""
+    """Yields Java statements without comments, each with its brace depth."""
     token = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/|[{};]|[^"\'/{};]+|/', re.DOTALL)
     depth, text = 0, ""
     for found in token.finditer(body):
         piece = found[0]
         if piece.startswith(("//", "/*")):
             continue
-        # A brace in an expression, as in an array, is not a block.
+        # A brace in an expression, as in an array, does not begin a block.
         if piece == "{" and not re.search(r"[=(,\]]\s*$", text) or piece == ";":
             yield depth, text.strip()
             text = ""
@@ -285,7 +285,7 @@ def protego(folder):
 
 
 def parameters(test):
-    """Returns the names and values of each row of `pytest.mark.parametrize`, or a row without any."""
+    """Returns the names and values of each row of `pytest.mark.parametrize`, or a single empty row."""
     for decorator in test.decorator_list:
         match decorator:
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, rows]):

@@ -6,11 +6,11 @@
 NAME is a suite in reasons.toml, which has its repository and commit, and FOLDER is a checkout. This repository contains no
 suite. A suite's files are read as data, and none of its code runs; `readers.py` has a reader for each suite.
 
-For each suite and dialect, the program prints the number of checks, of equal answers, and each difference with its reason.
-A question that the command does not accept, such as one about a name that no group can have, is refused, and needs a reason
-too. The exit code is 1 if a difference has no reason, if a reason's differences are more or fewer than it says, or if a suite
-has another number of checks than its version in reasons.toml, so that a reader cannot lose checks unnoticed. `--table` prints
-only the table.
+For each suite and dialect, the program prints the numbers of checks and equal answers, and each difference with its
+reason. A question that the command does not accept, such as one about a name that no group can have, is refused, and
+needs a reason too. The exit code is 1 if a difference has no reason, if a reason has more or fewer differences than it
+states, or if a suite has more or fewer checks than reasons.toml states. A reader therefore cannot lose checks
+unnoticed. `--table` prints only the table.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Reptile:
         self.program, self.room = program, room
 
     def run(self, *arguments):
-        """Returns the command's lines, or the message of its error."""
+        """Returns the command's lines, or its error message."""
         ran = subprocess.run([self.program, *arguments], capture_output=True, check=False)
         if ran.returncode not in (0, 1):
             return "refused: " + ran.stderr.decode("utf-8", "replace").strip().splitlines()[0].removeprefix("reptile: ")
@@ -60,7 +60,7 @@ class Reptile:
 
         def ask(file, agent, places):
             urls = [questions[place].url.encode("utf-8", "surrogateescape") for place in places]
-            # As a response, any text is accepted. With an URL that the command does not take, each is asked by itself.
+            # With a status, the command accepts any text. If it rejects one of the URLs, each URL is asked separately.
             options = ["test", file, "--agent", agent, "--dialect", dialect, "--status", "200", "--json", "--"]
             answers = self.run(*options, *urls)
             if isinstance(answers, str) and len(urls) > 1:
@@ -118,7 +118,7 @@ class Reasons:
         self.hits = collections.Counter()
 
     def of(self, suite, dialect, case, found):
-        """Returns the reason for a difference, or None if there is none for this answer."""
+        """Returns the reason for a difference, or None if no reason covers this answer."""
         for place, reason in enumerate(self.reasons):
             is_about = reason["suite"] == suite and dialect in reason["dialects"] and str(found).startswith(reason["found"])
             if is_about and any(fnmatch.fnmatchcase(case, pattern) for pattern in reason["cases"]):
@@ -127,7 +127,7 @@ class Reasons:
         return None
 
     def vanished(self, suite):
-        """Yields the reasons for another number of differences than there are."""
+        """Yields a message for each reason with more or fewer differences than it states."""
         for place, reason in enumerate(self.reasons):
             for dialect in reason["dialects"] if reason["suite"] == suite else ():
                 if (found := self.hits[place, dialect]) != reason["count"]:

@@ -284,15 +284,15 @@ export interface Fix {
     /**
      * The change to the file: `text`, one or more lines without the last line end, replaces the lines `from` to `to`
      * (from 1, both included). `null` removes them with their line ends. Absent if the fix is only advice, or if it may
-     * change the rules of crawlers other than the intended ones, or if it is a removal that is not proved to change no
-     * verdict.
+     * change the rules of crawlers other than the intended ones, or if it is a removal that is not proved to keep all
+     * verdicts.
      */
     edit?: { from: number; to: number; text: string | null };
     /**
      * Whether it is proved that this edit alone changes no verdict in any current dialect. Absent if there is no edit.
      */
     keepsVerdicts?: boolean;
-    /** Whether {@link Robots.fix} makes it, also without the other edits. */
+    /** Whether {@link Robots.fix} makes this edit, even without the other edits. */
     isApplied: boolean;
 }
 

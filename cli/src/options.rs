@@ -289,15 +289,16 @@ pub struct RightsOptions {
     ///
     /// A profile names the channels that count, and the use that each token means: robots and signal are lines in
     /// robots.txt; content-usage, x-robots-tag and tdm-header are response headers; meta-robots and tdm-meta are
-    /// <meta> elements in the first 64 KiB of a page; tdm-file is the website's tdmrep.json in a file of --rights-from.
-    /// The most restrictive statement holds. Each line in a file is "channels token = uses".
+    /// <meta> elements in the first 64 KiB of a page; tdm-file is the website's tdmrep.json in a file given with
+    /// --rights-from. The most restrictive statement holds. Each line in a file is "channels token = uses".
     #[arg(long, value_name = "PROFILE")]
     pub rights: Option<String>,
     /// Take websites' tdmrep.json, and the statements about pages in WET files, from this WARC or WAT file; repeatable
     ///
     /// The responses for /.well-known/tdmrep.json in WARC files apply to all pages of their website. They are read
-    /// first, so FILE may also be the input. Pages in WET files are joined by the ID of the response's record, or else by URL and date. A WET page without such a record
-    /// has unavailable rights, and so has every WET page without this option.
+    /// first, so FILE may also be the input. Pages in WET files are joined by the ID of the response's record, or else
+    /// by URL and date. A WET page without such a record has unavailable rights, and so has every WET page without this
+    /// option.
     #[arg(long, value_name = "FILE", requires = "rights")]
     rights_from: Vec<Place>,
 }

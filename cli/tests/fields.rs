@@ -136,7 +136,7 @@ fn directives_of_a_set_are_listed() {
 #[test]
 fn omitted_directives_are_counted() {
     let folder = Folder::new();
-    let body = format!("Sitemap: /{}\n{}", "a".repeat(4096), "Host: a\n".repeat(4097));
+    let body = format!("Sitemap: /{}\n{}", "a".repeat(80_000), "Host: a\n".repeat(4097));
     folder.write("robots/a.example", body);
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
@@ -211,7 +211,7 @@ fn findings_and_directives_agree() {
     }
     assert_eq!(checked, 9);
 
-    let over = format!("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n;x={}\n", "a".repeat(5000));
+    let over = format!("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n;x={}\n", "a".repeat(80_000));
     folder.write("robots.txt", over);
     folder.run(&["fields", "robots.txt"]).says(0, &["1 other directives are left out, because they exceed a limit"]);
     assert!(lint("google").contains("[usage-over-limit]"));
@@ -236,7 +236,7 @@ fn findings_and_directives_agree() {
     assert!(lint("google").contains("fix: remove the blank line\n"));
 }
 
-/// Groups for the token of a use are statements, like lines about uses.
+/// Groups whose token names a use are statements, like lines about uses.
 #[test]
 fn groups_for_tokens_of_uses_are_statements() {
     use serde_json::json;

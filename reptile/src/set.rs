@@ -708,9 +708,9 @@ impl Set {
     }
 
     /// Parses a user's text that represents crawlers. `*` is any crawler that obeys only the default group. `A>B` is
-    /// a chain of product tokens, which falls back to the default group if it ends in `>*`. A text
-    /// such as `@search` or `@ai-training` is a group of known crawlers, in the same order as in [`Set::crawlers`]. Any
-    /// other text is [`Crawler::named`].
+    /// a chain of product tokens, which falls back to the default group if it ends in `>*`. A text such as `@search` or
+    /// `@ai-training` is a group of known crawlers, in the same order as in [`Set::crawlers`]. Any other text is
+    /// [`Crawler::named`].
     ///
     /// ```
     /// use reptile::{Dialect, Robots};

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 FOLDER = Path(os.environ["CPYTHON_LIB"], "urllib")
-# Found before this Python's own modules. It may have loaded `urllib.parse` at its start.
+# Takes precedence over this Python's own modules. `urllib.parse` may already be loaded.
 urllib.__path__.insert(0, str(FOLDER))
 sys.modules.pop("urllib.parse", None)
 

@@ -43,7 +43,8 @@ fn readme_names_every_listed_engine() {
     for entry in &entries() {
         let (name, dialect) = (name(entry), entry["dialect"].as_str().unwrap());
         let family = name.strip_suffix(dialect).map_or(name.to_owned(), |family| format!("{family}DIALECT"));
-        assert!(readme.contains(&format!("`{family}`")), "bench/README.md: no engine {family}");
+        let is_named = [name, &family].into_iter().any(|name| readme.contains(&format!("`{name}`")));
+        assert!(is_named, "bench/README.md: no engine {family}");
     }
 }
 

@@ -36,7 +36,7 @@ thread_local! {
 /// The module that makes the file a Python package's extension module. Polars itself opens the file as a plugin.
 #[pymodule]
 mod _plugin {
-    /// The names of vocabularies that are not files.
+    /// The names of built-in vocabularies.
     #[pymodule_export]
     const VOCABULARIES: [&str; 4] = reptile::usage::Vocabulary::NAMES;
 }

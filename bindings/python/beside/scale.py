@@ -2,13 +2,13 @@
 
     python beside/scale.py ROBOTS.tar.gz URLS.txt.gz WORK-FOLDER --command target/release/reptile [--rows 5000000]
 
-ROBOTS.tar.gz has files named after their hosts. URLS has a URL on each line; it is repeated with other queries until
-there are enough rows. The table shows the time of each job from Parquet to Parquet for two crawlers, without starting
-the cluster, and the largest memory of all processes: shared pages count once. Then each job runs
+ROBOTS.tar.gz has files named after their hosts. URLS has a URL on each line; the URLs are repeated with different
+queries until there are enough rows. The table shows each job's time from Parquet to Parquet for two crawlers, without
+starting the cluster, and the peak memory of all processes, with shared pages counted once. Then each job runs
 
 - after a worker process has died in the middle of its work: the same rows are expected,
 - with a set that is missing on the workers: an error is expected, and no rows,
-- on fewer rows (--pairs), in turns with Protego in the same host. Each worker parses an origin's robots.txt with
+- on fewer rows (--pairs), alternating with Protego in the same host. Each worker parses an origin's robots.txt with
   Protego once and keeps the last 8,192.
 
 The exit code is 1 if a row differs, or a failure is not as expected.
@@ -97,13 +97,13 @@ def _parsed(path: str):
 
 
 class Dying:
-    """Kills its worker process once, when the flag exists: with Spark the executor, which has a process for Python."""
+    """Kills its worker process once, if the flag exists. In Spark, this is the Python process's executor."""
 
     def __init__(self, work, flag: str) -> None:
         self.work, self.flag = work, flag
 
     def __call__(self, table: pyarrow.Table) -> pyarrow.Table:
-        # A table with a few rows is Dask's question about types, on the driver.
+        # Dask passes a table with a few rows on the driver, to find the types.
         if table.num_rows > 10:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.flag)
@@ -176,7 +176,7 @@ def in_ray(folder: pathlib.Path, urls: str, out: str, decider: str, wrap) -> flo
     """Runs in tasks on two processors."""
     import ray
 
-    # The same priority as in the other hosts, which counts on a busy machine.
+    # Workers get the same priority as in the other hosts, which matters on a busy machine.
     os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -366,7 +366,7 @@ def main() -> None:
     parser.add_argument("--command", default="reptile", help="the command to compare with")
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--hosts", nargs="+", choices=HOSTS, default=HOSTS)
-    parser.add_argument("--pairs", type=int, default=0, help="number of runs in turns with Protego, on a sixteenth of the rows")
+    parser.add_argument("--pairs", type=int, default=0, help="number of runs alternating with Protego, on a sixteenth of the rows")
     parser.add_argument("--job", choices=HOSTS, help=argparse.SUPPRESS)
     parser.add_argument("--decider", help=argparse.SUPPRESS)
     parser.add_argument("--rows-of", help=argparse.SUPPRESS)

@@ -49,7 +49,7 @@ mod _native {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     const FORMAT_VERSION: u32 = reptile::FORMAT_VERSION;
-    /// The names of vocabularies and of profiles that are not files.
+    /// The names of built-in vocabularies and profiles.
     #[pymodule_export]
     const VOCABULARIES: [&str; 4] = reptile::usage::Vocabulary::NAMES;
     #[pymodule_export]

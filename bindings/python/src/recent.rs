@@ -1,4 +1,4 @@
-//! Caches what calls prepare from their options: [`Recent`]. Programs repeat the same options for each page.
+//! A cache for values that calls prepare from options: [`Recent`]. Programs repeat the same options for each page.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +22,7 @@ impl<K, V> Default for Recent<K, V> {
 }
 
 impl<K: Eq + Hash, V> Recent<K, V> {
-    /// Returns the value for some options, which is made once.
+    /// Returns the value for some options, and makes it if it is not cached.
     pub fn get<E>(&self, options: K, make: impl FnOnce(&K) -> Result<V, E>) -> Result<Arc<V>, E> {
         let lock = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&options) {
@@ -38,11 +38,11 @@ impl<K: Eq + Hash, V> Recent<K, V> {
     }
 }
 
-/// A file's path, modification time and size. Another version of the file is another key.
+/// A file's path, modification time and size. Different versions of a file are different keys.
 pub type FileVersion = (PathBuf, SystemTime, u64);
 
-/// Returns the version of a vocabulary's or a profile's file, or `None` for a text that ships. A file that cannot be read
-/// has no version either, and no value, because parsing it is an error.
+/// Returns the version of a vocabulary or profile file, or `None` for a built-in one. An unreadable file has no version
+/// either, and no cached value, because parsing it is an error.
 pub fn version_of(name: &str, shipped: &[&str]) -> Option<FileVersion> {
     if shipped.contains(&name) {
         return None;

@@ -82,7 +82,7 @@ fn query(profile: &str, uses: Option<Vec<String>>, purpose: Option<&str>) -> PyR
     })
 }
 
-/// Reads the statements of a page for some crawlers. Other threads run while the text is parsed.
+/// Reads a page's statements for some crawlers. Other threads run while the text is parsed.
 fn statements(py: Python<'_>, agents: &[&Agent], question: &PageQuestion<'_, '_>) -> PyResult<Statements> {
     let headers = question.headers.map(headers_of).transpose()?;
     let (text, is_truncated) = (question.html.map(text_of_page).transpose()?, question.truncated);
@@ -101,7 +101,7 @@ fn statements(py: Python<'_>, agents: &[&Agent], question: &PageQuestion<'_, '_>
     }))
 }
 
-/// A text that a Python object owns. The object is immutable.
+/// A text in an immutable Python object.
 enum PythonText<'a> {
     Bytes(&'a [u8]),
     Str(Cow<'a, str>),

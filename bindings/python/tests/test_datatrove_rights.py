@@ -64,7 +64,7 @@ def test_files_are_found_from_other_folders(path, tmp_path, monkeypatch):
     rights = RobotsFilter(path, ["MyBot"], rights="profile.txt", html_key="text", headers_key="headers", **options)
     named = [RobotsFilter(path, ["MyBot"], **options), RobotsFilter(path, ["MyBot"], rights="all", **options)]
     monkeypatch.chdir(tmp_path / "other")
-    # Names of texts that ship are not paths.
+    # Names of built-in texts are not paths.
     assert [each.options["vocabulary"] for each in named] == ["aipref-08", "aipref-08"] and named[1].rights == "all"
     for made in (usage, rights):
         given = document(NOAI, url="https://shop.example/help", headers={})

@@ -174,14 +174,14 @@ def test_files_are_parsed_once_for_each_version(tmp_path, monkeypatch):
 
     write("first", 1000)
     assert accepts("first") == [True, True]
-    # Nothing shows that a file has changed if its size and time are the same.
+    # A changed file is not noticed if its size and time stay the same.
     write("other", 1000)
     assert accepts("first") == [True, True]
     write("other", 2000)
     assert accepts("first") == [False, False] and accepts("other") == [True, True]
     write("longer", 2000)
     assert accepts("other") == [False, False] and accepts("longer") == [True, True]
-    # Relative paths are those in the current folder.
+    # Relative paths refer to the current folder.
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
     assert accepts("longer", (profile.name, vocabulary.name)) == [True, True]
@@ -202,7 +202,7 @@ def test_other_threads_run_while_pages_are_parsed():
     thread = threading.Thread(target=tick)
     thread.start()
     before = sys.getswitchinterval()
-    # No thread has to give way, so that another one runs only if this one releases the interpreter.
+    # No thread is interrupted, so another one runs only if this one releases the interpreter.
     sys.setswitchinterval(1000)
     try:
         start = len(ticks)

@@ -76,7 +76,7 @@ impl From<Error> for Failure {
             ErrorKind::Crawler => Code::Crawler,
             _ => Code::Argument,
         };
-        // Without the causes, which are errors of files: their words would be a part of the module.
+        // Without the causes, which are file errors: their messages would enlarge the module.
         Failure::new(code, error.to_string())
     }
 }

@@ -352,8 +352,8 @@ fn outcome_of(outcome: &Outcome<'_>) -> OutcomeJson {
     }
 }
 
-/// Returns the time that a crawler should wait between two fetches: seconds and nanoseconds, because fractions would need
-/// more code. Returns `null` without a time.
+/// Returns the delay between two fetches of a crawler, in seconds and nanoseconds, because a fraction would need more
+/// code. Returns `null` if there is no delay.
 pub fn crawl_delay(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let agent = first(call.items.agents(call.handle, call.number)?)?;
     json(&agent.crawl_delay("/")?.map(|delay| (delay.as_secs(), delay.subsec_nanos())))

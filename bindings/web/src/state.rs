@@ -138,7 +138,7 @@ pub fn answer(handle: u32, number: u32, function: fn(Call<'_>) -> Result<Vec<u8>
     })
 }
 
-/// Returns a value as JSON. No type of an answer can fail, so the words of `serde_json`'s errors are left out.
+/// Returns a value as JSON. Answers always serialize, so `serde_json`'s error messages are left out.
 pub fn json(value: &impl serde::Serialize) -> Result<Vec<u8>, Failure> {
     serde_json::to_vec(value).map_err(|_| Failure::new(Code::Argument, "the answer cannot be written"))
 }

@@ -41,9 +41,9 @@ The fields of --json, an object on each line:
   standing, other       current, undocumented, retired, replaced-by or other-name; and the
                         name of the other crawler
   header                the product in its User-Agent header; null for none
-  operator, purposes    who operates it, and for what; the purposes are groups without @
+  operator, purposes    its operator, and the names of its groups without @
   obeys                 whether it obeys robots.txt: yes, not-stated, user-triggered or no
-  source, checked       where this stands, and when it was last checked; null for no date
+  source, checked       the source, and the date of its last check; null for no date
 
 Exit code: 0 done; 2 the name is not valid for --agent."
 )]
@@ -159,7 +159,7 @@ fn list(dialect: &'static Dialect, purposes: Purposes, is_json: bool) -> Result<
     Ok(text)
 }
 
-/// Returns a sentence about the oldest check of some crawlers at a time, in seconds since 1970.
+/// Returns a sentence about the oldest check of some crawlers. `now` is in seconds since 1970.
 fn oldest_check(chosen: &[(&Crawler, &Record)], now: i64) -> String {
     const DAY_SECONDS: i64 = 86_400;
     let undated = chosen.iter().filter(|(_, record)| record.checked.is_none()).count();

@@ -41,7 +41,7 @@ use reptile_records::text::{escaped, printable};
 ///            crawler, and an empty column no crawler; of many, the first are listed
 ///            and the others counted
 ///   value    as written; \t, \\ and \xNN replace characters that would break a column
-/// The rules of a group for the token of a use, such as __usage_ai-training, are statements
+/// Rules in a group whose token names a use, such as __usage_ai-training, are statements
 /// about that use. They follow the other lines, with the key allow or disallow and this
 /// token; line 0 is for a group without rules, which permits the use everywhere.
 #[derive(clap::Args)]
@@ -192,8 +192,8 @@ fn write_lines(
     Ok(())
 }
 
-/// Writes the rules of the groups for the tokens of uses: each is a statement about a use for the paths that it matches.
-/// A group without rules permits the use everywhere.
+/// Writes the rules in groups whose token names a use. Each rule is a statement about the use, for the paths that it
+/// matches. A group without rules permits the use everywhere.
 fn write_statements_of_tokens(
     is_json: bool,
     set: &Set<&[u8]>,

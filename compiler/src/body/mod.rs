@@ -75,7 +75,7 @@ pub struct RawDirective<'b> {
     /// The kind, if the whole key does not determine it: for a key that the dialect reads as `Sitemap`, or a comment
     /// around a vendor's managed block.
     pub kind: Option<DirectiveKind>,
-    /// The line's length in bytes, if the dialect drops its end, and so the end of the value.
+    /// The line's length in bytes, if the dialect drops the end of the line, and so of the value.
     pub cut: Option<usize>,
 }
 

@@ -1,9 +1,9 @@
 //! Known crawlers as data: their product tokens, and whether they obey the rules for `*`.
 //!
-//! A robots.txt cannot say this; only each operator's documentation does. The `table` has a row for each crawler, with
-//! its source and the date of the last check. A dialect lists the families that it knows. A crawler from another family
-//! has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses
-//! names verbatim.
+//! A robots.txt cannot contain this information; only an operator's documentation does. The `table` has a row for each
+//! crawler, with its source and the date of the last check. A dialect lists the families that it knows. A crawler from
+//! another family has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses names
+//! verbatim.
 
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};

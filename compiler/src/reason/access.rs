@@ -27,7 +27,7 @@ impl<'r> Access<'r> {
         }
     }
 
-    /// Returns the rules in rulesets of a set that decide together, by their numbers.
+    /// Returns the rules in a set's rulesets with these numbers, which decide together.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -36,7 +36,7 @@ impl<'r> Access<'r> {
         numbers.iter().map(ruleset).collect::<Result<_, FormatError>>().map(Access::Rules)
     }
 
-    /// Returns the rulesets. Empty if every path has the same verdict.
+    /// Returns the rulesets. There are none if every path has the same verdict.
     #[must_use]
     pub fn rulesets(&self) -> &[Ruleset<'r>] {
         match self {

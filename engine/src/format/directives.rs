@@ -142,7 +142,7 @@ const KIND_BITS: u32 = 4;
 /// Empty for a file without such lines.
 ///
 /// # Errors
-/// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], all are longer than
+/// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], all together are longer than
 /// [`MAX_DIRECTIVE_TEXT_BYTES`], or there are more than [`MAX_DIRECTIVES`] lines.
 pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
@@ -502,7 +502,7 @@ mod tests {
 
     #[test]
     fn more_text_than_the_limit_is_neither_written_nor_read() {
-        // Values of equal bytes share all but the last one's end, so the record is small and its text is not.
+        // Values of equal bytes share all but the last one's end, so the record is small although its text is large.
         let whole = vec![b'a'; MAX_DIRECTIVE_BYTES];
         let count = MAX_DIRECTIVE_TEXT_BYTES / MAX_DIRECTIVE_BYTES;
         let rest = MAX_DIRECTIVE_TEXT_BYTES % MAX_DIRECTIVE_BYTES;

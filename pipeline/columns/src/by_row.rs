@@ -175,8 +175,8 @@ impl ByRow {
         Ok(ByRow { cell, is_log, headers, default_agents, caches, is_exact: false, misspelled })
     }
 
-    /// Prepares a set for a column of crawlers. With `headers`, every text is a `User-Agent` header, as in a log. Clients
-    /// write headers, so that no header counts as misspelled.
+    /// Prepares a set for a column of crawlers. With `headers`, every text is a `User-Agent` header, as in a log.
+    /// Clients write headers, so no header counts as misspelled.
     ///
     /// ```
     /// use reptile::{Compiler, Dialect};
@@ -188,7 +188,7 @@ impl ByRow {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`ByRow::new`].
+    /// Returns the errors of [`ByRow::new`].
     pub fn of_column(set: &Set, headers: bool, exact: bool) -> Result<ByRow, Error> {
         Ok(ByRow::new(set, 0, headers)?.take_names_exactly(exact || headers))
     }

@@ -122,8 +122,8 @@ impl UsageOptions {
     /// Returns the meaning of an unknown preference, or `None` without a purpose.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Column`] for an unknown name, and if only one of the options `purpose` and `unknown_usage` is
-    /// given.
+    /// Returns [`ErrorKind::Column`] if a name is unknown, or if only one of the options `purpose` and `unknown_usage`
+    /// is given.
     pub fn unknown_usage(&self) -> Result<Option<UnknownUsage>, Error> {
         let message = match (&self.purpose, &self.unknown_usage) {
             (None, None) => return Ok(None),

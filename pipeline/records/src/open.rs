@@ -121,8 +121,8 @@ impl Input {
     }
 
     /// Takes text whose first line looks like rows for one robots.txt if it has a directive, because the website may have
-    /// written that line. No row of a log, a list or an index is a directive. In a table, only the starts of rows count,
-    /// because cells may be captured bodies.
+    /// written that line. No row of a log, a list or an index is a directive. In a table, only the starts of rows
+    /// count, because cells may be captured bodies.
     ///
     /// # Errors
     /// Returns an error if the input is unreadable.
@@ -167,7 +167,7 @@ impl Input {
         self.content == Content::Arrow && crate::magic::is_arrow_file(&self.source.bytes)
     }
 
-    /// Returns whether this is text that need not be one robots.txt.
+    /// Returns whether this is text that may contain rows instead of one robots.txt.
     fn may_have_rows(&self) -> bool {
         self.content == Content::Text && !self.is_one
     }
@@ -342,8 +342,8 @@ pub fn read_input(mut input: Input) -> Result<Vec<u8>> {
     input.read()
 }
 
-/// Returns whether a line is a directive. In a table, it must be at a row's start, before any quote or CR, however the
-/// table writes quotes in quoted cells.
+/// Returns whether a line is a directive. In a table, it must be at a row's start, before any quote or CR, regardless
+/// of how the table escapes quotes.
 fn has_own_directive(text: &[u8], delimiter: Option<Delimiter>) -> bool {
     let Some(delimiter) = delimiter else { return has_directive(text) };
     let quoting = Quoting { may_be_plain: delimiter == Delimiter(b'\t'), ..Quoting::csv(delimiter.0) };

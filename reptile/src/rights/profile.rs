@@ -179,11 +179,11 @@ pub struct RightsQuery {
     pub(super) of_robots: RobotsQuery,
 }
 
-/// A question to robots.txt: each use in each channel for which the use has labels.
+/// The question for robots.txt: each use, in each channel for which it has labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RobotsQuery {
     pub(super) uses: Uses,
-    /// For each of `uses`, the channel, and the index of the use among the names. Uses of a channel are neighbors.
+    /// For each of `uses`, the channel, and the use's index among the names. A channel's uses are adjacent.
     pub(super) places: Vec<(Channel, usize)>,
 }
 

@@ -20,7 +20,8 @@ pub enum Channel {
     TdmHeader,
     /// `tdm-meta`: `<meta name="tdm-reservation">` (TDMRep, section 4.3).
     TdmMeta,
-    /// `tdm-file`: the website's file `/.well-known/tdmrep.json` (TDMRep). Only websites whose file is known have it.
+    /// `tdm-file`: the website's file `/.well-known/tdmrep.json` (TDMRep). It exists only for websites whose file is
+    /// known.
     TdmFile,
     /// `license`: a link to a license, in the response header `Link` or in `<link>`. It is a fact without an answer.
     License,
@@ -40,7 +41,7 @@ reptile_engine::named!(Channel, "a channel", name {
 });
 
 impl Channel {
-    /// Returns whether the statements arrive with the page or in the website's file about mining, and not in robots.txt.
+    /// Returns whether the statements arrive with the page or in the website's `tdmrep.json`, and not in robots.txt.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
         !self.is_of_robots()
@@ -78,7 +79,7 @@ pub struct Statements {
     lacks_headers: bool,
     /// Whether the page's text is missing, or cannot be read.
     lacks_text: bool,
-    /// Whether the website has a file `tdmrep.json` that is missing, or cannot be read.
+    /// Whether the website has a `tdmrep.json` that is missing here, or cannot be read.
     lacks_tdm_file: bool,
 }
 
@@ -114,7 +115,7 @@ impl Statements {
         self.lacks_text |= text;
     }
 
-    /// Records that the website's file `tdmrep.json` is missing, although it has one. Later calls cannot undo this.
+    /// Records that the website has a `tdmrep.json` that is missing here. Later calls cannot undo this.
     pub fn set_tdm_file_missing(&mut self) {
         self.lacks_tdm_file = true;
     }

@@ -5,8 +5,8 @@ use reptile_engine::url::path_of;
 
 /// A website's file `/.well-known/tdmrep.json` (TDMRep): locations, and whether the rights to them are reserved.
 ///
-/// A location is a pattern as in robots.txt: `*` matches any text, and a final `$` the end. Of several rules that match,
-/// the first decides. The caller reads the JSON, and knows the website that the file belongs to.
+/// A location is a pattern as in robots.txt: `*` matches any text, and a final `$` the end. If several rules match, the
+/// first decides. The caller parses the JSON, and asks only about pages of the file's website.
 ///
 /// ```
 /// use reptile::rights::TdmFile;
@@ -25,7 +25,7 @@ pub struct TdmFile {
 const FORM: NormalForm = NormalForm::Decoded;
 
 impl TdmFile {
-    /// Creates a file with these locations, in their order.
+    /// Creates a file with these locations, in this order.
     pub fn new<L: AsRef<[u8]>>(rules: impl IntoIterator<Item = (L, bool)>) -> TdmFile {
         let rules =
             rules.into_iter().map(|(location, is_reserved)| (FORM.pattern(location.as_ref()).into(), is_reserved));
@@ -34,7 +34,7 @@ impl TdmFile {
 
     /// Returns whether the rights to a page are reserved, or `None` if no location matches its URL.
     ///
-    /// Time: linear in the URL for each rule, and in the locations.
+    /// Takes time linear in the URL for each rule, and in the locations.
     #[must_use]
     pub fn reserves(&self, url: impl AsRef<[u8]>) -> Option<bool> {
         path_of(url.as_ref()).with(|path| {

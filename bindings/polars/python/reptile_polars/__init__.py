@@ -59,9 +59,9 @@ def robots(
     ``mask`` and ``refused`` follow its verdict.
 
     The expression is elementwise, so each engine may split the column. It contains only strings, so a lazy query with
-    it can be serialized; the absolute paths of the set and of a vocabulary file must then exist where the query runs. The query fails with
-    ``polars.exceptions.ComputeError`` if the set cannot be opened or is damaged, or if a crawler, a column or the scope
-    is unknown; a lazy query fails when its schema is needed.
+    it can be serialized; the absolute paths of the set and of a vocabulary file must then exist where the query runs.
+    The query fails with ``polars.exceptions.ComputeError`` if the set cannot be opened or is damaged, or if a crawler,
+    a column or the scope is unknown; a lazy query fails when its schema is needed.
     """
     if columns is None:
         columns = "verdict,refused" if agent_column is None else "verdict,agent"
@@ -91,11 +91,11 @@ def usage(
 
     A crawler has a field ``NAME:USE`` for each of ``uses``, such as ``train-ai``: ``allowed``, ``disallowed``,
     ``unknown`` or ``not-applicable``. ``lines`` selects ``Content-Usage`` lines (``usage``), ``Content-Signal`` lines
-    (``signals``), groups whose product token names a use (``tokens``), those and the groups for ``*``
-    (``default-group``), or the first three (``all``). ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
-    ``NAME:purpose``, a single verdict for the fetch and this use; ``unknown_usage`` is then required, the verdict for an
-    unknown preference. The other arguments, nulls and errors are as in ``robots``; with ``agent_column``, ``agents`` is
-    None.
+    (``signals``), groups whose product token names a use (``tokens``), these groups and the groups for ``*``
+    (``default-group``), or the first three (``all``). ``vocabulary`` is a name, or a file's path. ``purpose`` adds a
+    field ``NAME:purpose``, a single verdict for the fetch and this use; ``unknown_usage`` is then required, the verdict
+    for an unknown preference. The other arguments, nulls and errors are as in ``robots``; with ``agent_column``,
+    ``agents`` is None.
     """
     options = _usage_options(uses, lines, vocabulary, purpose, unknown_usage)
     rows = {"agent_column": agent_column, "times": times, "headers": headers}
@@ -107,7 +107,7 @@ def _usage_options(
 ) -> dict[str, Any]:
     """Returns the plugin's arguments about uses."""
     listed = [uses] if isinstance(uses, str) else list(uses)
-    # A query that is serialized may run in another working folder.
+    # A serialized query may run in a different working folder.
     path = vocabulary if vocabulary in VOCABULARIES else os.path.abspath(vocabulary)
     return {"uses": listed, "lines": lines, "vocabulary": path, "purpose": purpose, "unknown_usage": unknown_usage}
 

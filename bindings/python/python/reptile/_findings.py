@@ -28,12 +28,12 @@ class Fix:
     title: str
     """What to do, in words, or the line's replacement."""
     edit: Edit | None
-    """The change to the file. None if the fix is only advice, or if it may change the rules of crawlers other than the
-    intended ones, or if it is a removal that is not proved to change no verdict."""
+    """The change to the file. None if the fix is only advice, if it may change the rules of crawlers other than the
+    intended ones, or if it is a removal that is not proved to keep all verdicts."""
     keeps_verdicts: bool | None
     """Whether it is proved that this edit alone changes no verdict in any current dialect. None without an edit."""
     is_applied: bool
-    """Whether ``Robots.fix`` makes it, also without the other edits."""
+    """Whether ``Robots.fix`` makes this edit, even without the other edits."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -120,11 +120,11 @@ class Function(Query):
     """Returns a struct for each row: a function for SQL."""
 
     def robots(self, batches: Iterator[tuple[pyarrow.Array, ...]]) -> Iterator[pyarrow.Array]:
-        """Decides a partition. Spark reads these types, and shows this name in plans."""
+        """Decides a partition. Spark reads the method's types, and shows its name in plans."""
         structs = self.structs(self.opened())
         texts = 1 if self.names is not None else 2
         for batch in batches:
-            # Spark passes a single argument by itself.
+            # Spark passes a single argument without a tuple.
             columns = batch if isinstance(batch, tuple) else (batch,)
             yield structs(*map(_as_binary, columns[:texts]), *columns[texts:])
 
@@ -226,7 +226,7 @@ class Merge:
 
 
 class _LeftOut:
-    """The captures that were left out, in a temporary file, because there may be as many as rows."""
+    """Left-out captures, in a temporary file, because there may be as many as there are rows."""
 
     def __init__(self, folder: str) -> None:
         self._file = open(os.path.join(folder, "left-out"), "w+", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Absolute paths, for workers with another working folder."""
+"""Absolute paths, for workers with a different working folder."""
 
 import os
 from collections.abc import Sequence

@@ -50,7 +50,7 @@ class Question:
         empty = {"agents": pyarrow.array([], pyarrow.string()), "times": pyarrow.array([], times or pyarrow.int64())}
         self.schema = pyarrow.schema(self.decide([], *(empty[name] for name in self.row_values)))
         """The result's columns."""
-        # A query that is pickled may run in another working folder.
+        # A pickled query may run in a different working folder.
         self._options.update(with_absolute_vocabulary(options))
 
     def decide(self, urls: Any, *values: Any, parallel: bool = False) -> Verdicts:

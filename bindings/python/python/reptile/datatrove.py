@@ -60,7 +60,7 @@ class RobotsFilter(BaseFilter):
     machine without the set, such as the login node of a cluster, ``check=False`` leaves this to the workers.
 
     Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
-    it. The filter itself pickles as the path, and so do a vocabulary and a profile that are files.
+    it. The filter is pickled with the paths of the set and of vocabulary and profile files.
     """
 
     name = "🤖 robots.txt"
@@ -136,7 +136,7 @@ class RobotsFilter(BaseFilter):
             Robots("").agent("*").rights("/", None, None, uses=[], profile=rights, purpose=purpose, unknown_usage=unknown_usage)
         elif html_key is not None or headers_key is not None:
             raise ValueError("html_key and headers_key: require rights, the profile that names the statements that count")
-        # Workers may have another working folder.
+        # Workers may have a different working folder.
         self.set_path = os.path.abspath(set_path)
         self.options = with_absolute_vocabulary(self.options)
         self.rights = None if rights is None else absolute(rights, PROFILES)

@@ -62,8 +62,8 @@ def robots(
 
 
 class _Decide:
-    """Decides a part of a column, or with ``has_values`` of a struct with the URL and the row's values. It pickles, and
-    so does a lazy query."""
+    """Decides a part of a column, or with ``has_values`` of a struct with the URL and the row's values. It can be
+    pickled, and so can a lazy query."""
 
     def __init__(self, structs: Structs, has_values: bool) -> None:
         self._structs = structs

@@ -8,8 +8,8 @@
 >>> session.sql("select id, robots(url).refused from pages")                       # doctest: +SKIP
 
 ``verdicts`` adds columns to a DataFrame of URLs, and ``register`` makes a function for SQL. ``summarize`` returns the
-access to each origin of a set. ``compile_partitions`` compiles a DataFrame of captures to a set, and ``compile_files``
-files of captures.
+access to each of a set's origins. ``compile_partitions`` compiles a DataFrame of captures to a set, and
+``compile_files`` compiles files of captures.
 """
 
 from __future__ import annotations
@@ -136,12 +136,12 @@ def register(
     default ``verdict`` and ``refused``. Needs Spark 4.1.
 
     ``set_path``, ``headers``, ``exact`` and ``options`` are as in ``verdicts``. Only the function's arguments pass
-    through Python; other columns stay in the JVM, and Spark does not read columns that the query does not use. A struct
-    is never null, but its fields are where the URL is null.
+    through Python; other columns stay in the JVM, and Spark does not read columns that the query does not use. The
+    struct is never null, but its fields are null where the URL is null.
 
     With ``agents=None``, the function is ``robots(url, agent)``, and each row names its crawler; the default columns
-    are ``verdict`` and ``agent``. With ``times``, the function has each row's time as its last argument: ``robots(url,
-    time)`` or ``robots(url, agent, time)``. Another call with the same ``name`` replaces the function.
+    are ``verdict`` and ``agent``. With ``times``, the function's last argument is the row's time: ``robots(url, time)``
+    or ``robots(url, agent, time)``. Another call with the same ``name`` replaces the function.
 
     Returns the function for DataFrames: ``frame.select("id", robots("url"))``.
     """
@@ -155,7 +155,7 @@ def register(
         has_times=times,
         headers=headers,
     )
-    # PySpark's stubs know no function that returns structs.
+    # PySpark's stubs do not include functions that return structs.
     make: Any = arrow_udf
     found: Callable[..., Any] = make(function.robots, _schema(function.structs(source).type))
     session.udf.register(name, found)
@@ -173,8 +173,8 @@ def summarize(
     """Returns the access to each origin of a set, with the rows and columns of ``Set.summarize`` and of ``reptile
     summarize``: ``url``, ``agent``, ``access``, ``group``, and so on.
 
-    ``set_path`` and ``agents`` are as in ``verdicts``. Each of the tasks summarizes as many origins; the rows are in
-    the set's order.
+    ``set_path`` and ``agents`` are as in ``verdicts``. Each task summarizes about the same number of origins. The rows
+    are in the set's order.
     """
     source, crawlers = _crawlers(set_path, agents, exact)
     assert isinstance(source, Agents)
@@ -208,7 +208,8 @@ def compile_partitions(
     force: bool = False,
 ) -> Set:
     """Compiles a DataFrame of captures to a set file on the driver. Each partition becomes a part, and the driver
-    merges the parts. With ``merge_tasks``, this number of tasks merges them first, so that the driver has few to merge.
+    merges the parts. With ``merge_tasks``, this number of tasks merges the parts first, so that the driver merges only
+    their results.
 
     The set is identical, byte for byte, to the command's output for the same captures, regardless of the partitioning.
     The columns are ``url`` (of the robots.txt) and, where known, ``body`` (string or binary, decoded), ``status``,
@@ -271,14 +272,14 @@ def compile_files(
     """Compiles files of captures, such as WARC files, to a set file on the driver. Each task compiles its share of the
     files to a part with the command ``reptile compile``, and the parts are merged as in ``compile_partitions``.
 
-    ``files`` are everything that the command reads, as paths or URLs that every executor can read. ``command`` is the
-    command on every executor, or the name of a file that was shipped with ``SparkContext.addFile``. ``arguments`` are
-    options of ``reptile compile``, such as ``["--dialect=rfc9309", "--memory=1G"]``.
+    ``files`` are any inputs that the command accepts, as paths or URLs that every executor can read. ``command`` is the
+    command's name or path on every executor, or the name of a file that was shipped with ``SparkContext.addFile``.
+    ``arguments`` are options of ``reptile compile``, such as ``["--dialect=rfc9309", "--memory=1G"]``.
 
     The set is identical, byte for byte, to the command's output for all files, except for redirects and revisits in
     WARC files whose target is in another task's file, and captures that the command leaves out. ``on_error`` is called
-    with each such capture's name and the reason. Without ``on_error``, a bad capture fails the job, and a warning says
-    how many targets are missing.
+    with each such capture's name and the reason. Without ``on_error``, a bad capture fails the job, and a warning
+    states the number of missing targets.
     """
     _expect_new(path, force)
     for name, count in (("tasks", tasks), ("merge_tasks", 1 if merge_tasks is None else merge_tasks)):
@@ -382,7 +383,7 @@ def _crawlers(
 
 
 def _place(path: str) -> tuple[str, bool]:
-    """Returns where workers find a file: its path, or its name if it was shipped."""
+    """Returns a file's place for workers: its path, or its name if it was shipped."""
     is_shipped = _is_shipped(path)
     return (path, True) if is_shipped else (os.path.abspath(path), False)
 

@@ -276,7 +276,7 @@ fn report_misspelled(number: u32, token: &[u8], found: &mut Findings) {
     });
 }
 
-/// Finds a crawler that does not always obey robots.txt, and a name that is no longer used.
+/// Reports a crawler that does not always obey robots.txt, or a name that is no longer used.
 fn report_unobeying(number: u32, known: &Crawler, found: &mut Findings) {
     let code = match (known.obeys, known.standing) {
         (Obeys::UserTriggered(_) | Obeys::No(_), _) => Code::IgnoringCrawler,

@@ -17,17 +17,18 @@ pub struct Edit {
     pub line: u32,
     /// The new line, with the old line's comment and without a line end. `None` removes the line with its line end.
     pub text: Option<String>,
-    /// Whether it is proved that this edit, made alone, changes no verdict in any current dialect.
+    /// Whether it is proved that this edit by itself changes no verdict in any current dialect.
     pub keeps_verdicts: bool,
 }
 
-/// Returns the change that each finding's fix, made alone, makes to the file. It is `None` if the fix is only advice, if
-/// it may change the rules of crawlers other than the intended ones, or if it is a removal that is not proved to keep all
-/// verdicts.
+/// Returns the change that each finding's fix makes to the file by itself.
 ///
-/// An edit can open or close paths although [`fix_with`](super::fix_with) makes it together with others without any
-/// change, because another edit undoes its effect. So each edit has its own proof. Time: at most [`MAX_FIX_STEPS`] for
-/// all proofs; later findings have no edits.
+/// The change is `None` if the fix is only advice, if it may change the rules of crawlers other than the intended ones,
+/// or if it is a removal that is not proved to keep all verdicts.
+///
+/// An edit can open or close paths by itself even if [`fix_with`](super::fix_with) makes it, because another edit may
+/// undo its effect. So each edit has its own proof. All proofs together take at most [`MAX_FIX_STEPS`] steps; later
+/// findings have no edits.
 ///
 /// ```
 /// use reptile_compiler::advice::lint::{LintOptions, edits_of, lint_with};

@@ -226,7 +226,7 @@ fn fix_within(body: &[u8], dialect: &Dialect, options: &FixOptions, max_steps: u
     Fixed { changes: Vec::new(), unfixed: fixer.with_advice(unfixed, &first), body: first.body }
 }
 
-/// Returns a file's dialect and the other ones.
+/// Returns a file's dialect, followed by the other dialects.
 pub(super) fn with_others<'d>(dialect: &'d Dialect, others: &[&'d Dialect]) -> Vec<&'d Dialect> {
     let others = others.iter().copied().filter(|other| other.name != dialect.name);
     std::iter::once(dialect).chain(others).collect()
@@ -341,7 +341,7 @@ impl PlannedEdit {
         Some(PlannedEdit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
     }
 
-    /// Returns a doubtful group of the file if the edit may concern another crawler's rules there.
+    /// Returns the doubtful group in which the edit may concern another crawler's rules.
     pub(super) fn doubtful_group<'g>(&self, groups: &'g [DoubtfulGroup]) -> Option<&'g DoubtfulGroup> {
         let next = groups.partition_point(|group| group.end <= self.line);
         groups.get(next).filter(|group| self.is_doubtful_in(group))

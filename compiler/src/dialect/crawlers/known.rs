@@ -1,10 +1,10 @@
-//! What is known about a crawler: a row of the table.
+//! The data about a known crawler: a row of the table.
 
 use reptile_engine::format::crawlers::Purposes;
 
 use crate::dialect::Family;
 
-/// A known crawler, as far as decisions and findings need it. [`Record`] has the rest.
+/// The data about a known crawler that decisions and findings need. [`Record`] has the rest.
 #[derive(Debug)]
 pub struct Crawler {
     /// The name by which users choose the crawler.
@@ -27,13 +27,13 @@ pub struct Crawler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obeys {
-    /// It does.
+    /// The operator says that the crawler obeys.
     Yes,
     /// The operator says nothing, or no statement is known. RFC 9309 asks every crawler to obey.
     NotStated,
-    /// Users trigger its requests, to which not all rules apply. With the source.
+    /// Users trigger its requests, and not all rules apply to these. Contains the source.
     UserTriggered(&'static str),
-    /// It does not. With the source.
+    /// The operator says that the crawler does not obey. Contains the source.
     No(&'static str),
 }
 
@@ -49,11 +49,11 @@ pub enum Standing {
     Retired,
     /// The operator uses another name instead.
     ReplacedBy(&'static str),
-    /// It is another name of this crawler.
+    /// The name is another name of this crawler.
     OtherName(&'static str),
 }
 
-/// What is known about a crawler besides [`Crawler`]. Programs that do not use it do not contain it.
+/// The data about a known crawler that [`Crawler`] lacks. Programs that do not use it do not contain it.
 #[derive(Debug)]
 pub struct Record {
     /// The operator.
@@ -61,15 +61,15 @@ pub struct Record {
     /// The product in its `User-Agent` header; `None` for a token that no header has. The crawler's name if no source
     /// gives another product.
     pub header: Option<&'static str>,
-    /// The source, in words. *Our choice* marks what no source settles.
+    /// The source, in words. *Our choice* marks a value that no source settles.
     pub source: &'static str,
-    /// The date of the last check, such as `2026-09-28`, or `2026-11` if only the month is known; `None` without a date.
+    /// The date of the last check, such as `2026-09-28`, or `2026-11` if only the month is known; `None` without a
+    /// date.
     pub checked: Option<&'static str>,
 }
 
 impl Crawler {
-    /// Returns a sentence about a crawler that does not always obey robots.txt, or whose name is no longer used. `None`
-    /// for the others.
+    /// Returns a remark if the crawler does not always obey robots.txt or its name is no longer used.
     ///
     /// ```
     /// use reptile_compiler::dialect::crawlers::known;

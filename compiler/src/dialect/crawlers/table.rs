@@ -5,7 +5,7 @@
 //!   where no token is named, `-` if not, and `none` if it obeys no rules at all;
 //! - the product in its `User-Agent` header: `=` for the name, `none` for a token that no header has;
 //! - the family and the operator;
-//! - the purposes, from which the groups such as `@search` follow;
+//! - the purposes, which determine its groups, such as `@search`;
 //! - whether the crawler obeys robots.txt ([`Obeys`]);
 //! - whether the name is current ([`Standing`]);
 //! - the source, and the date of the last check: a day, a month, or `-` if no date is known. *Our choice* marks a value
@@ -45,7 +45,7 @@ macro_rules! header {
     };
 }
 
-/// Only crawlers that do not obey need their source where rules are checked.
+/// Only crawlers that do not always obey have their source in [`Obeys`], for findings and remarks.
 macro_rules! obeys {
     (UserTriggered $source:literal) => {
         Obeys::UserTriggered($source)

@@ -79,7 +79,7 @@ pub(crate) fn crawler_place(data_type: &DataType, name: &str) -> Result<usize, E
     named_column(data_type, name, "crawlers", (is_text, "crawlers, as texts"))
 }
 
-/// Finds a column by its name. `expected` describes the types that pass the test.
+/// Finds a column by its name, and checks its type with a test. `expected` describes the test in a message.
 pub(crate) fn named_column(
     data_type: &DataType,
     name: &str,

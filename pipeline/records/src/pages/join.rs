@@ -97,8 +97,8 @@ impl JoinedPages {
     }
 
     /// Replaces the statements of a WET file's page with the joined page's, found by its URL, and by the ID of its
-    /// response or else by the date. Statements from several such records are merged. Adds the statement in the website's
-    /// file about mining to any page.
+    /// response or else by the date. Statements from several such records are merged. Adds the statement in the
+    /// website's `tdmrep.json` to any page.
     pub fn complete(&self, page: &mut Page, kind: Option<PageKind>) {
         if kind == Some(PageKind::Text) {
             self.join(page);

@@ -1,4 +1,4 @@
-//! The files `/.well-known/tdmrep.json` of websites, in archives with responses.
+//! Websites' files `/.well-known/tdmrep.json`, in archives with responses.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const PATH: &[u8] = b"/.well-known/tdmrep.json";
 /// website that changes its file at each request.
 pub const MAX_TDM_CAPTURES: usize = 16;
 
-/// A rule in a file. Other members, such as `tdm-policy`, have no answer.
+/// A rule in a file. Other members, such as `tdm-policy`, are ignored.
 #[derive(Deserialize)]
 struct Rule {
     location: String,
@@ -27,13 +27,13 @@ struct Rule {
     reservation: u8,
 }
 
-/// The files of websites.
+/// The websites' files.
 #[derive(Debug, Default)]
 pub(super) struct TdmFiles {
     by_origin: HashMap<Origin, SiteFile>,
 }
 
-/// A website's file: the captures that differ. Each may be the right one.
+/// The different captures of a website's file. Each may be the right one.
 #[derive(Debug, Default)]
 struct SiteFile {
     captures: Vec<TdmFile>,
@@ -64,7 +64,7 @@ impl TdmFiles {
         0
     }
 
-    /// Adds the statements of the file of a page's website.
+    /// Adds the statements about a page in its website's file.
     pub(super) fn complete(&self, url: &[u8], statements: &mut Statements) {
         // Most archives lack such files.
         if self.by_origin.is_empty() {
@@ -81,7 +81,7 @@ impl TdmFiles {
 }
 
 /// Returns the file in a record, if the response says that the website has one. The inner value is `None` if its rules
-/// cannot be read whole.
+/// cannot be read completely.
 fn file_of(record: &Record) -> Option<Option<TdmFile>> {
     if kind_of(record)? != PageKind::Response {
         return None;
@@ -100,7 +100,7 @@ fn file_of(record: &Record) -> Option<Option<TdmFile>> {
     }
 }
 
-/// Reads an array of rules. Returns `None` if it is not in the form of the protocol.
+/// Parses an array of rules. Returns `None` if it does not follow the protocol.
 fn parse(json: &[u8]) -> Option<TdmFile> {
     let rules: Vec<Rule> = serde_json::from_slice(json).ok()?;
     let is_valid = |rule: &Rule| rule.reservation < 2;

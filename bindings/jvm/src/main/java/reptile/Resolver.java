@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Resolves the names, chains, groups and headers that users and clients write to a set's crawlers. */
 final class Resolver {
-    /** The groups, each for a bit of a crawler's purposes. */
+    /** The groups, in the order of the bits of a crawler's purposes. */
     private static final List<String> GROUPS =
             Arrays.asList("@ai-training", "@search", "@ai-search", "@user-triggered", "@archive", "@seo");
     private static final String DEFAULT_GROUP = "*";
@@ -20,7 +20,7 @@ final class Resolver {
     private final Crawlers crawlers;
     private final Tokens tokens;
     private final boolean matchesContained;
-    /** The agents for the product tokens in {@link Uses}, a fixed few, without and with the default group. */
+    /** Cached agents for the few product tokens in {@link Uses}, without and with the default group. */
     private final Map<String, Agent> uses = new ConcurrentHashMap<>();
     private final Map<String, Agent> usesOrDefault = new ConcurrentHashMap<>();
 
@@ -163,7 +163,7 @@ final class Resolver {
         return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 
-    /** Resolves a product token that names a use of pages, once for all URLs. */
+    /** Resolves a product token that names a use of pages. The result is cached for all URLs. */
     Agent ofUse(String token, boolean honorsDefaultGroup) {
         Map<String, Agent> resolved = honorsDefaultGroup ? usesOrDefault : uses;
         return resolved.computeIfAbsent(

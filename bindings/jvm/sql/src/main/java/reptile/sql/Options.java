@@ -15,7 +15,7 @@ import reptile.Verdict;
 final class Options {
     private static final List<String> NAMES = Arrays.asList("agent", "lines", "purpose", "scope", "unknown_usage", "uses");
 
-    /** Maximum number of parsed texts. A query has one for each function. */
+    /** Maximum number of cached options. A query has one text of options for each function. */
     static final int MAX_PARSED = 1024;
 
     private static final Map<String, Options> PARSED = new ConcurrentHashMap<>();
@@ -26,7 +26,7 @@ final class Options {
     final Purpose purpose;
     /** Null if there are none. */
     final Uses uses;
-    /** The uses, then the purpose's. Null if there are neither. */
+    /** The uses, followed by the purpose's use. Null without uses and a purpose. */
     final Uses usesAndPurpose;
     /** Whether the agent is a row's cell, a name or a User-Agent header, instead of the user's name for a crawler. */
     final boolean isByRow;
@@ -55,7 +55,7 @@ final class Options {
         }
     }
 
-    /** Returns the options of a text, which is parsed once. */
+    /** Returns the options in a text. The same text is parsed only once. */
     static Options of(String text) {
         Options known = PARSED.get(text);
         if (known != null) {
