@@ -15,8 +15,8 @@ use crate::warc::records::Record;
 /// The path of the file.
 const PATH: &[u8] = b"/.well-known/tdmrep.json";
 
-/// Maximum number of different captures of a website's file. With more, the file is missing. Bounds the time for a
-/// website that changes its file at each request.
+/// Maximum number of different captures of a website's file that count. Bounds the time for a website that changes its
+/// file at each request.
 pub const MAX_TDM_CAPTURES: usize = 16;
 
 /// A rule in a file. Other members, such as `tdm-policy`, are ignored.
