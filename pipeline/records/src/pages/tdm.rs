@@ -19,6 +19,10 @@ const PATH: &[u8] = b"/.well-known/tdmrep.json";
 /// file at each request.
 pub const MAX_TDM_CAPTURES: usize = 16;
 
+/// Maximum number of rules in a website's file. With more, the file is missing. Each page of the website is compared with
+/// the rules one by one, so this bounds the time for a page with a long URL.
+pub const MAX_TDM_RULES: usize = 256;
+
 /// A rule in a file. Other members, such as `tdm-policy`, are ignored.
 #[derive(Deserialize)]
 struct Rule {
@@ -100,11 +104,11 @@ fn file_of(record: &Record) -> Option<Option<TdmFile>> {
     }
 }
 
-/// Parses an array of rules. Returns `None` if it does not follow the protocol.
+/// Parses an array of rules. Returns `None` if it does not follow the protocol, or has more than [`MAX_TDM_RULES`].
 fn parse(json: &[u8]) -> Option<TdmFile> {
     let rules: Vec<Rule> = serde_json::from_slice(json).ok()?;
-    let is_valid = |rule: &Rule| rule.reservation < 2;
-    rules.iter().all(is_valid).then(|| TdmFile::new(rules.iter().map(|rule| (&rule.location, rule.reservation == 1))))
+    let is_valid = rules.len() <= MAX_TDM_RULES && rules.iter().all(|rule| rule.reservation < 2);
+    is_valid.then(|| TdmFile::new(rules.iter().map(|rule| (&rule.location, rule.reservation == 1))))
 }
 
 #[cfg(test)]
@@ -190,6 +194,16 @@ mod tests {
             cases += 1;
         }
         assert_eq!(cases, 21);
+    }
+
+    #[test]
+    fn rules_of_a_file_are_limited() {
+        for (count, is_missing) in [(MAX_TDM_RULES - 1, false), (MAX_TDM_RULES, false), (MAX_TDM_RULES + 1, true)] {
+            let rules = vec![r#"{"location": "/", "tdm-reservation": 1}"#; count].join(",");
+            let captures = [capture("https://a.example", "200 OK", &format!("[{rules}]"))];
+            let expected = if is_missing { Vec::new() } else { b"1".to_vec() };
+            assert_eq!(statement_about("https://a.example/page", &captures), (expected, is_missing), "{count}");
+        }
     }
 
     #[test]
