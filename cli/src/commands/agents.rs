@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile::crawlers::{Crawler, GROUPS, Obeys, Purposes, Record, Resolved, Standing, records};
 use reptile::{Dialect, dialects};
 use serde::Serialize;
@@ -12,7 +13,6 @@ use crate::outputs::align::{pad, width};
 use crate::outputs::file::print;
 use crate::outputs::json::json_line;
 use crate::sets::agents::{agents_for, agents_under};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_records::text::printable;
 use reptile_records::time::{Zone, now, read_time};
 
@@ -64,8 +64,8 @@ pub struct Args {
 
 /// Returns a parser for purposes, which are the names of groups without `@`.
 fn purposes() -> impl TypedValueParser<Value = Purposes> {
-    let find = |name: String| GROUPS.iter().find(|(group, _)| group[1..] == name).map(|(_, purposes)| *purposes);
-    PossibleValuesParser::new(GROUPS.map(|(group, _)| &group[1..]))
+    let find = |name: String| GROUPS.iter().find(|(group, _)| name_of(group) == name).map(|(_, purposes)| *purposes);
+    PossibleValuesParser::new(GROUPS.map(|(group, _)| name_of(group)))
         .try_map(move |name| find(name).ok_or("no such purpose"))
 }
 
@@ -91,6 +91,11 @@ fn chain(agent: &Resolved) -> String {
     let mut names: Vec<String> = agent.tokens.iter().map(|token| printable(token)).collect();
     names.extend(agent.honors_default_group.then(|| "*".to_owned()));
     if names.is_empty() { "nothing: it obeys no robots.txt".to_owned() } else { names.join(" > ") }
+}
+
+/// Returns a purpose's name: that of its group without `@`.
+fn name_of(group: &'static str) -> &'static str {
+    group.trim_start_matches('@')
 }
 
 /// Returns the groups of crawlers that a crawler belongs to.
@@ -235,7 +240,7 @@ impl<'a> CrawlerJson<'a> {
                 other,
                 header: record.header,
                 operator: record.operator,
-                purposes: groups_of(known).map(|group| &group[1..]).collect(),
+                purposes: groups_of(known).map(name_of).collect(),
                 obeys: obeys(known),
                 source: record.source,
                 checked: record.checked,

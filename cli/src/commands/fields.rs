@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile::{DirectiveKind, DirectiveState, RuleKind};
-
 use reptile::body::{Hours, directives};
 use reptile::contents::{Agent, Directive, FormatError, Policy, PolicyGroup, Set, Site};
 use reptile::urls::OriginRef;
 use reptile::usage::{Preference, Statement, TOKENS};
+use reptile::{DirectiveKind, DirectiveState, RuleKind};
 use serde_json::{Value, json};
 
 use crate::commands::inspect::RequestedOrigins;

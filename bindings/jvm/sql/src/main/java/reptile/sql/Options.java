@@ -3,9 +3,11 @@ package reptile.sql;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import reptile.Purpose;
 import reptile.Scope;
 import reptile.Uses;
@@ -48,11 +50,16 @@ final class Options {
         isByRow = "row".equals(oneOf("agent", given.getOrDefault("agent", "name"), "name", "row"));
         String lines = given.getOrDefault("lines", "usage,tokens");
         uses = given.containsKey("uses") ? uses(lines, given.get("uses").split(",")) : null;
-        usesAndPurpose = given.containsKey("purpose") ? uses(lines, (given.getOrDefault("uses", "") + "," + given.get("purpose")).replaceAll("^,", "").split(",")) : uses;
+        usesAndPurpose = given.containsKey("purpose") ? uses(lines, given(given, "uses", "purpose").split(",")) : uses;
         purpose = purpose(given.get("purpose"), given.get("unknown_usage"), lines);
         if (given.containsKey("lines") && uses == null && purpose == null) {
             throw new IllegalArgumentException("lines: has no effect without uses or purpose");
         }
+    }
+
+    /** Returns the values of the options that are given, separated by commas. */
+    private static String given(Map<String, String> options, String... names) {
+        return Arrays.stream(names).map(options::get).filter(Objects::nonNull).collect(Collectors.joining(","));
     }
 
     /** Returns the options in a text. The same text is parsed only once. */
