@@ -191,8 +191,37 @@ fn write_lines(
     Ok(())
 }
 
-/// Writes the rules in groups whose token names a use. Each rule is a statement about the use, for the paths that it
-/// matches. A group without rules permits the use everywhere.
+/// A rule in a group whose token names a use: a statement about the use, for the paths that it matches.
+struct TokenStatement {
+    token: &'static str,
+    /// The use's label in `Content-Usage`.
+    label: &'static str,
+    kind: RuleKind,
+    /// The rule's line, or 0 for a group without rules, which permits the use everywhere.
+    line: u32,
+    pattern: Vec<u8>,
+}
+
+/// Returns the statements in groups whose token names a use.
+fn statements_of_tokens(
+    set: &Set<&[u8]>,
+    policy: &Policy<'_>,
+) -> std::result::Result<Vec<TokenStatement>, FormatError> {
+    let mut statements = Vec::new();
+    for (token, label) in TOKENS {
+        let Some(number) = set.tokens().find(token.as_bytes())? else { continue };
+        let of_rule = |kind, line, pattern: &[u8]| TokenStatement { token, label, kind, line, pattern: pattern.into() };
+        for group in policy.groups()?.iter().filter(|group| group.tokens.contains(&number)) {
+            let mut rules = group.rules.all()?;
+            rules.sort_by_key(|rule| rule.line);
+            statements.extend(rules.iter().map(|rule| of_rule(rule.kind, rule.line, &rule.pattern)));
+            statements.extend(rules.is_empty().then(|| of_rule(RuleKind::Allow, 0, b"")));
+        }
+    }
+    Ok(statements)
+}
+
+/// Writes the statements in groups whose token names a use.
 fn write_statements_of_tokens(
     is_json: bool,
     set: &Set<&[u8]>,
@@ -201,39 +230,28 @@ fn write_statements_of_tokens(
     out: &mut impl Write,
 ) -> std::result::Result<(), Stop> {
     let state = DirectiveState::Counts.as_str();
-    for (token, label) in TOKENS {
-        let Some(number) = set.tokens().find(token.as_bytes())? else { continue };
-        for group in policy.groups()?.iter().filter(|group| group.tokens.contains(&number)) {
-            let mut rules = group.rules.all()?;
-            rules.sort_by_key(|rule| rule.line);
-            let mut statements: Vec<_> = rules.iter().map(|rule| (rule.kind, rule.line, &*rule.pattern)).collect();
-            if statements.is_empty() {
-                statements.push((RuleKind::Allow, 0, b""));
-            }
-            for (kind, line, pattern) in statements {
-                let key = kind.name().to_ascii_lowercase();
-                if is_json {
-                    // An empty rule matches nothing, and where no rule matches, the use is permitted.
-                    let preference = match kind {
-                        RuleKind::Disallow if !pattern.is_empty() => Preference::Disallowed,
-                        _ => Preference::Allowed,
-                    };
-                    let path = String::from_utf8_lossy(pattern);
-                    let object = json!({
-                        "origin": origin,
-                        "line": line,
-                        "key": key,
-                        "state": state,
-                        "agents": [token],
-                        "value": path,
-                        "means": {"path": path, "statement": {label: preference.name()}, "error": null},
-                    });
-                    out.write_all(safe_json(&object.to_string()).as_bytes())?;
-                } else {
-                    writeln!(out, "{origin}\t{line}\t{key}\t{state}\t{token}\t{}", escaped(pattern))?;
-                }
-            }
+    for TokenStatement { token, label, kind, line, pattern } in statements_of_tokens(set, policy)? {
+        let key = kind.name().to_ascii_lowercase();
+        if !is_json {
+            writeln!(out, "{origin}\t{line}\t{key}\t{state}\t{token}\t{}", escaped(&pattern))?;
+            continue;
         }
+        // An empty rule matches nothing, and where no rule matches, the use is permitted.
+        let preference = match kind {
+            RuleKind::Disallow if !pattern.is_empty() => Preference::Disallowed,
+            _ => Preference::Allowed,
+        };
+        let path = String::from_utf8_lossy(&pattern);
+        let object = json!({
+            "origin": origin,
+            "line": line,
+            "key": key,
+            "state": state,
+            "agents": [token],
+            "value": path,
+            "means": {"path": path, "statement": {label: preference.name()}, "error": null},
+        });
+        out.write_all(safe_json(&object.to_string()).as_bytes())?;
     }
     Ok(())
 }
