@@ -32,7 +32,9 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn usage(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Usage, Error> {
-        self.usage_at_or_now(url.as_ref(), None, uses)
+        let mut preferences = vec![Preference::Unknown; uses.len()];
+        let verdict = self.set().usage(self.as_query(), url.as_ref(), &uses.query, &mut preferences)?;
+        Ok(Usage { verdict, preferences })
     }
 
     /// Returns a URL's verdict and preferences at a time, by the robots.txt that applied then.
@@ -42,12 +44,9 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide_at`].
     pub fn usage_at(&self, url: impl AsRef<[u8]>, time: i64, uses: &Uses) -> Result<Usage, Error> {
-        self.usage_at_or_now(url.as_ref(), Some(&[time]), uses)
-    }
-
-    fn usage_at_or_now(&self, url: &[u8], times: Option<&[i64]>, uses: &Uses) -> Result<Usage, Error> {
         let (mut verdict, mut preferences) = ([Verdict::Invalid], vec![Preference::Unknown; uses.len()]);
-        self.set().usage_all(self.as_column(), &[url], times, &uses.query, &mut verdict, &mut preferences)?;
+        let urls = &[url.as_ref()];
+        self.set().usage_all(self.as_column(), urls, Some(&[time]), &uses.query, &mut verdict, &mut preferences)?;
         Ok(Usage { verdict: verdict[0], preferences })
     }
 
