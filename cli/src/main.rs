@@ -15,6 +15,7 @@ mod removed;
 mod run;
 mod same_file;
 mod sets;
+mod tables;
 mod threads;
 mod url_list;
 
@@ -25,8 +26,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, check, classify, compile, dialects, diff, fields, filter, inspect, lint, manual, merge, summarize, test,
-    update, verify,
+    agents, audit, check, classify, compile, dialects, diff, fields, filter, inspect, lint, manual, merge, summarize,
+    test, update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Color};
@@ -80,6 +81,7 @@ enum Command {
     Diff(diff::Args),
     Inspect(inspect::Args),
     Summarize(summarize::Args),
+    Audit(Box<audit::Args>),
     Filter(Box<filter::Args>),
     Fields(fields::Args),
     Verify(verify::Args),
@@ -145,6 +147,7 @@ fn metrics_options(command: &Command) -> Option<&MetricsOptions> {
         Command::Classify(args) => Some(&args.metrics),
         Command::Lint(args) => Some(&args.metrics),
         Command::Summarize(args) => Some(&args.metrics),
+        Command::Audit(args) => Some(&args.metrics),
         Command::Filter(args) => Some(&args.metrics),
         Command::Verify(args) => Some(&args.metrics),
         _ => None,
@@ -161,6 +164,7 @@ fn start_threads(command: &Command) -> Result<()> {
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
         Command::Summarize(args) => args.threads.start(),
+        Command::Audit(args) => args.threads.start(),
         Command::Filter(args) => args.threads.start(),
         Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         _ => Threads { threads: 0 }.start(),
@@ -179,6 +183,7 @@ fn run(command: Command, record: &Run) -> Result<Exit> {
         Command::Diff(args) => diff::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Summarize(args) => summarize::run(&args, record),
+        Command::Audit(args) => audit::run(&args, record),
         Command::Filter(args) => filter::run(*args, record),
         Command::Fields(args) => fields::run(&args),
         Command::Verify(args) => verify::run(&args, record),

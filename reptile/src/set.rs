@@ -419,7 +419,7 @@ impl Set {
     }
 
     /// Returns the engine's set, if it is by time and no site was replaced.
-    fn timed(&self) -> Result<&engine::Set<SetBytes>, Error> {
+    pub(crate) fn timed(&self) -> Result<&engine::Set<SetBytes>, Error> {
         if !self.engine.has_times() {
             let message = "the set is not by time: it does not keep the rules of each time; compile it again by time";
             return Err(Error::new(ErrorKind::NoTimes, message));

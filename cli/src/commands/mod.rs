@@ -6,6 +6,7 @@
 //! --commands` measures both.
 
 pub mod agents;
+pub mod audit;
 pub mod check;
 pub mod classify;
 pub mod compile;

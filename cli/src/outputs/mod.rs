@@ -1,6 +1,6 @@
 //! Command output: whole files ([`file`], under hidden names until they are complete, or [`remote`]), human-readable
-//! figures ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), what identifies a file ([`identity`]), JSON ([`json`]), name lists
-//! ([`names`]), formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]),
+//! figures ([`summary`]), HTML ([`page`]), capture fates ([`fates`]), build records ([`build_record`]), what identifies a
+//! file ([`identity`]), JSON ([`json`]), name lists ([`names`]), formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]),
 //! text columns ([`align`]), findings for other tools ([`annotations`], [`sarif`]), [`style`]s, [`progress`], and the
 //! only path to standard output and standard error ([`terminal`]).
 
@@ -15,6 +15,7 @@ pub mod identity;
 pub mod json;
 pub mod kept;
 pub mod names;
+pub mod page;
 pub mod parts;
 pub mod progress;
 mod remote;

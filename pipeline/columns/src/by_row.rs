@@ -371,6 +371,13 @@ impl Session<'_> {
         }
     }
 
+    /// Returns the crawler of a row in the last [`Session::find_all`], with its name.
+    #[cfg(feature = "tables")]
+    pub(crate) fn named(&self, row: usize) -> Option<(&Arc<str>, &Agent)> {
+        let found = self.cache.crawlers.get((*self.places.get(row)?)?)?;
+        Some((&found.name, found.agents.iter().next()?))
+    }
+
     /// Returns a crawler's name and the probable mistake in it, if no robots.txt in the set contains the name.
     #[cfg(feature = "arrow")]
     pub(crate) fn mistake(&self, place: Option<usize>) -> Option<(&str, Mistake)> {

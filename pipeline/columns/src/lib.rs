@@ -5,6 +5,7 @@
 //!   selects the time, and [`Scope`] the origins that may replace one without a known robots.txt.
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
+//! - [`audit`] counts the requests of crawlers in access logs that the rules disallow (feature `tables`).
 //! - [`RightsTable`] decides the rights to use pages in crawl archives (feature `tables`).
 //! - [`ColumnWriter`] writes columns to a file, as Parquet or Arrow IPC (feature `files`). [`KeptText`] writes columns of
 //!   the input before rows of text (features `files` and `tables`).
@@ -38,6 +39,8 @@
 mod arrays;
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "tables")]
+pub mod audit;
 mod by_row;
 mod column;
 mod data;

@@ -69,7 +69,7 @@ pub fn decide(
     if kept.is_none() {
         kept::refuse_unkept(plan, list, table.format)?;
     }
-    plan.written.check_escape(plan.escape)?;
+    plan.written.check_escape(plan.tables.escape)?;
     let (layout, format) = plan.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
     let decider = match (&settings.named, &plan.crawlers) {
         (Some(named), _) => Decider::new(named.clone(), layout),

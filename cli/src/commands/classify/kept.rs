@@ -1,9 +1,9 @@
 //! The columns of URLS that an output keeps: `--keep-columns`, or all of them with `--add-columns` and `--only`.
 
-use super::args::InputFormat;
 use super::plan::{List, Plan};
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
+use crate::tables::InputFormat;
 use reptile_columns::{AnswerFormat, Decider, KeptColumns, KeptText, columns_of};
 use reptile_records::batches::kept::{KeptRows, KeptTypes};
 use reptile_records::place::Place;
@@ -50,7 +50,7 @@ pub fn kept_columns(plan: &Plan, list: &List, source: &Source) -> Result<Option<
     let option = if named.is_some() { "--keep-columns" } else { written.option_for_rows() };
     let selection = named.unwrap_or(&KeptColumns::All).clone();
     let is_file = matches!(source, Source::Arrow(input) if input.is_arrow_file());
-    let declared = plan.input_format.as_ref().map(InputFormat::table);
+    let declared = plan.tables.input_format.as_ref().map(InputFormat::table);
     let (table, own_format) = match source {
         Source::Parquet(..) => (tables::Format::Parquet, AnswerFormat::Parquet),
         // The content of a pipe is not known yet.

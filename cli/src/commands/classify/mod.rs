@@ -15,8 +15,7 @@ mod plan;
 mod rejects;
 mod report;
 mod settings;
-mod totals;
-mod url;
+pub mod totals;
 mod written;
 
 pub use self::args::Args;

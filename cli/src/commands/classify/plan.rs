@@ -1,18 +1,15 @@
 //! The plan of a `classify` run: its options, resolved once. No other module reads the options as given.
 
-use reptile::Scheme;
 use reptile_columns::Scope;
 use reptile_records::batches::urls::AT_OPTION;
 use reptile_records::place::Place;
+use reptile_records::tables::ColumnOption;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
-use reptile_records::tables::quotes::Escape;
-use reptile_records::tables::{ColumnOption, Delimiter};
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::trees::NamedFile;
 
-use super::args::{Args, DecisionTime, InputFormat};
-use super::url::{UrlColumns, column_of};
+use super::args::{Args, DecisionTime};
 use super::written::Written;
 use crate::error::{Failure, Result};
 use crate::failures::KeepGoing;
@@ -21,6 +18,7 @@ use crate::outputs::kept::FolderOptions;
 use crate::same_file::refuse_inside;
 use crate::sets::agents::{EXACT, name_in};
 use crate::sets::refuse_swapped;
+use crate::tables::{TableOptions, UrlColumns, column_of};
 
 /// What applies to every list.
 pub struct Plan {
@@ -34,12 +32,7 @@ pub struct Plan {
     /// The column of each row's time.
     pub at_column: Option<String>,
     pub zone: Zone,
-    url: UrlColumns,
-    scheme: Option<Scheme>,
-    /// The format of the lists, if it is given.
-    pub input_format: Option<InputFormat>,
-    delimiter: Option<Delimiter>,
-    pub escape: Option<Escape>,
+    pub tables: TableOptions,
     pub scope: Scope,
     pub written: Written,
     pub rights: RightsOptions,
@@ -143,11 +136,7 @@ pub fn resolve(args: Args) -> Result<(Plan, Lists)> {
         at,
         at_column,
         zone: args.zone.timezone,
-        url: args.url.unwrap_or_default(),
-        scheme: args.scheme,
-        input_format: args.input_format,
-        delimiter: args.delimiter,
-        escape: args.escape,
+        tables: args.tables,
         scope: args.scope,
         written,
         rights: args.rights,
@@ -177,21 +166,7 @@ impl CrawlerNames {
 impl Plan {
     /// Returns the settings for opening a list. `site` is the site of an access log's requests.
     pub fn opening(&self, urls: &Place, site: std::result::Result<Site, String>) -> Opening {
-        Opening {
-            path: urls.clone(),
-            format: self.input_format.as_ref().map(InputFormat::table),
-            delimiter: self.delimiter,
-            escape: self.escape,
-            wanted: self.wanted(),
-            parts: self.url.parts.clone(),
-            scheme: self.url.scheme.or(self.scheme.map(Scheme::as_str)),
-            log_format: match &self.input_format {
-                Some(InputFormat::Log(format)) => Some(format.clone()),
-                _ => None,
-            },
-            site,
-            kept: None,
-        }
+        self.tables.opening(urls, site, self.wanted())
     }
 
     /// Returns the site of a log's requests.
@@ -199,13 +174,13 @@ impl Plan {
     /// # Errors
     /// Returns an error if `--host` and `--scheme` contradict each other, or if the host is invalid.
     pub fn site(&self) -> std::result::Result<Site, String> {
-        Site::of_options(self.set_options.host.as_deref(), self.scheme.as_slice())
+        self.tables.site(self.set_options.host.as_deref())
     }
 
     /// Returns the columns to read: URLs, then times and crawlers if requested.
     fn wanted(&self) -> Vec<ColumnOption> {
         let named = |option, name: &String| ColumnOption { option, name: Some(name.clone()) };
-        let url = ColumnOption { option: URL_OPTION, name: self.url.whole.clone() };
+        let url = ColumnOption { option: URL_OPTION, name: self.tables.url_column() };
         let crawler = match &self.crawlers {
             CrawlerNames::OfRows { column, .. } => Some(named("--agent", column)),
             CrawlerNames::Given(_) => None,
@@ -255,11 +230,11 @@ fn refuse_with_rights(args: &Args) -> Result<()> {
     let is_by_row = args.agents.iter().any(|spec| column_of(name_in(spec)).is_some());
     let options = [
         ("--agent {COLUMN}", is_by_row),
-        ("--url", args.url.as_ref().is_some_and(UrlColumns::are_given)),
+        ("--url", args.tables.url.as_ref().is_some_and(UrlColumns::are_given)),
         ("--at", args.at.is_some()),
-        ("--input-format", args.input_format.is_some()),
-        ("--delimiter", args.delimiter.is_some()),
-        ("--escape", args.escape.is_some()),
+        ("--input-format", args.tables.input_format.is_some()),
+        ("--delimiter", args.tables.delimiter.is_some()),
+        ("--escape", args.tables.escape.is_some()),
         ("--scope", args.scope != Scope::Origin),
         ("--rejects", args.rejects.is_some()),
         ("--report", args.report.is_some()),

@@ -3,16 +3,15 @@
 //! It shows the same figures as the summary. It needs no scripts and no network, and is legible on a phone and in dark
 //! mode.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-use html_escape::encode_quoted_attribute;
 use reptile::{Set, Verdict};
 
 use super::totals::{Totals, VerdictCounts};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
+use crate::outputs::page::{Page, escaped};
 use crate::outputs::summary::{grouped, rate, seconds};
 use reptile_columns::{TableDecider, Top};
 use reptile_records::place::Place;
@@ -21,23 +20,14 @@ use reptile_records::text::printable;
 /// Maximum number of origins or rules in a table.
 const SHOWN: usize = 20;
 
-/// The style sheet. Verdict colors also differ in lightness, for color-blind readers.
+/// The styles of bars.
 const STYLE: &str = "\
-:root{color-scheme:light dark;--allow:#2e7d4f;--disallow:#d0603b;--unknown:#9aa3ad;--invalid:#6b4fa0;--line:#8884}
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
-h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
-p{margin:.4rem 0}code,td{overflow-wrap:anywhere}
-table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid var(--line);vertical-align:top}
-.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .bar{display:flex;height:1.1rem;border-radius:.25rem;overflow:hidden;background:var(--line);min-width:4rem}
 .bar i{display:block}
 .allow{background:var(--allow)}.disallow{background:var(--disallow)}.unknown{background:var(--unknown)}
 .invalid{background:var(--invalid)}
-.key span{display:inline-block;margin-right:1rem}
-.key i{display:inline-block;width:.8rem;height:.8rem;border-radius:.2rem;margin-right:.35rem}
 .agent{margin:1rem 0}.wide{width:40%}
-@media(max-width:40rem){.wide{width:25%}th,td{padding:.3rem .25rem}body{padding:.6rem}}
+@media(max-width:40rem){.wide{width:25%}}
 ";
 
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
@@ -100,13 +90,9 @@ impl Report {
 
 /// Returns the whole page.
 fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Duration) -> String {
-    let name = |path: &Place| escaped(&printable(path.shown().as_bytes()));
-    let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>Verdicts for {urls}</title>\n<style>\n{STYLE}</style></head>\n<body>\n<h1>Verdicts for {urls}</h1>\n"
-    );
+    let name = |path: &Place| printable(path.shown().as_bytes());
+    let (urls, set_name, set) = (name(subject.name), escaped(&name(subject.set_path)), subject.set);
+    let mut page = Page::new(&format!("Verdicts for {urls}"), STYLE);
     let facts = [
         ("URLs", format!("{} rows{}", grouped(totals.lines), escaped(&subject.urls))),
         ("Set", format!("{set_name}: {} origins, dialect {}", grouped(set.len()), escaped(set.dialect()))),
@@ -121,13 +107,10 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Du
         (format!("{verdict}, written as {written}"), format!("{} rows (--treat)", grouped(count)))
     }));
     facts.extend(totals.faults().map(|(fault, count)| (format!("Invalid: {}", escaped(&fault)), grouped(count))));
-    page.push_str("<table>\n");
-    for (name, fact) in facts {
-        push(&mut page, format_args!("<tr><th>{name}</th><td>{fact}</td></tr>\n"));
-    }
-    page.push_str("</table>\n<h2>Verdicts</h2>\n<p class=\"key\">");
+    page.push_facts(facts);
+    page.push_str("<h2>Verdicts</h2>\n<p class=\"key\">");
     for verdict in VERDICTS {
-        push(&mut page, format_args!("<span><i class=\"{verdict}\"></i>{verdict}</span>"));
+        page.push(format_args!("<span><i class=\"{verdict}\"></i>{verdict}</span>"));
     }
     page.push_str("</p>\n");
     totals.verdicts(decider).iter().for_each(|counts| push_counts(counts, &mut page));
@@ -142,59 +125,46 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Du
     if decider.decider().is_by_row() {
         page.push_str("<p>Rows name their crawlers: rules and unknown origins are not counted.</p>\n");
     }
-    page.push_str("</body></html>\n");
-    page
+    page.finish()
 }
 
 /// Appends one crawler's verdicts: a bar, and a table of its parts.
-fn push_counts(VerdictCounts { label, name, counts }: &VerdictCounts, page: &mut String) {
+fn push_counts(VerdictCounts { label, name, counts }: &VerdictCounts, page: &mut Page) {
     let name = escaped(&printable(format!("{label}{name}").trim().as_bytes()));
-    push(page, format_args!("<div class=\"agent\"><p><b>{name}</b></p>\n<div class=\"bar\">"));
+    page.push(format_args!("<div class=\"agent\"><p><b>{name}</b></p>\n<div class=\"bar\">"));
     let all = counts.iter().sum::<u64>().max(1) as f64;
     let part = |verdict: Verdict| counts[verdict as usize] as f64 * 100.0 / all;
     for verdict in VERDICTS {
-        push(page, format_args!("<i class=\"{verdict}\" style=\"width:{:.3}%\"></i>", part(verdict)));
+        page.push(format_args!("<i class=\"{verdict}\" style=\"width:{:.3}%\"></i>", part(verdict)));
     }
     page.push_str("</div>\n<table>\n");
     for verdict in VERDICTS.into_iter().filter(|&verdict| counts[verdict as usize] > 0) {
         let (count, part) = (grouped(counts[verdict as usize]), part(verdict));
-        push(
-            page,
-            format_args!("<tr><td>{verdict}</td><td class=\"n\">{count}</td><td class=\"n\">{part:.1} %</td></tr>\n"),
-        );
+        page.push(format_args!(
+            "<tr><td>{verdict}</td><td class=\"n\">{count}</td><td class=\"n\">{part:.1} %</td></tr>\n"
+        ));
     }
     page.push_str("</table></div>\n");
 }
 
 /// Appends a table of the most frequent origins or rules.
-fn push_top(title: &str, what: &str, top: &Top, class: &str, page: &mut String) {
+fn push_top(title: &str, what: &str, top: &Top, class: &str, page: &mut Page) {
     let first = top.first(SHOWN);
     let Some(&(_, most)) = first.first() else { return };
     // A URL may be disallowed for several crawlers, by different rules.
     let unit = if what == "Origin" { "URLs" } else { "Verdicts" };
-    push(
-        page,
-        format_args!("<h2>{title}</h2>\n<table>\n<tr><th>{what}</th><th class=\"n\">{unit}</th><th></th></tr>\n"),
-    );
+    page.push(format_args!(
+        "<h2>{title}</h2>\n<table>\n<tr><th>{what}</th><th class=\"n\">{unit}</th><th></th></tr>\n"
+    ));
     for (key, count) in first {
         let (key, width) = (escaped(&printable(key)), count as f64 * 100.0 / most as f64);
         let bar = format!("<div class=\"bar\"><i class=\"{class}\" style=\"width:{width:.1}%\"></i></div>");
         let count = grouped(count);
-        push(page, format_args!("<tr><td>{key}</td><td class=\"n\">{count}</td><td class=\"wide\">{bar}</td></tr>\n"));
+        page.push(format_args!("<tr><td>{key}</td><td class=\"n\">{count}</td><td class=\"wide\">{bar}</td></tr>\n"));
     }
     page.push_str("</table>\n");
     if top.missed() > 0 {
         let missed = grouped(top.missed());
-        push(page, format_args!("<p>There are many: each count may be up to {missed} too low.</p>\n"));
+        page.push(format_args!("<p>There are many: each count may be up to {missed} too low.</p>\n"));
     }
-}
-
-/// Appends text, which cannot fail.
-fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = page.write_fmt(text);
-}
-
-/// Escapes text for HTML.
-fn escaped(text: &str) -> String {
-    encode_quoted_attribute(text).into_owned()
 }

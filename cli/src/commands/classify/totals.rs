@@ -8,7 +8,8 @@ use reptile::{Agents, Verdict};
 
 use crate::error::{complain, note, note_once};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
+use reptile_columns::audit::Requests;
+use reptile_columns::{Answers, Faults, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
 use reptile_records::place::Place;
 use reptile_records::tables::csv::UnclosedRow;
 use reptile_records::tables::{Fault, Format, Table, hint};
@@ -96,7 +97,30 @@ impl Totals {
 
     /// Adds a block's verdicts. Reports the first unreadable rows in the table at `path`.
     pub fn add(&mut self, answers: &Answers, path: &Place) {
-        for &(line, fault) in &answers.faults.first {
+        self.add_faults(&answers.faults, path);
+        self.line_ends += answers.line_ends;
+        self.lines += answers.lines;
+        self.stand_ins += answers.stand_ins;
+        self.tally.resize(answers.tally.len(), [0; 4]);
+        self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
+        self.unnamed += answers.unnamed;
+        self.tops.merge(&answers.tops);
+        answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
+    }
+
+    /// Adds a block of requests, whose verdicts are counted elsewhere. Reports the first unreadable rows.
+    pub fn add_requests(&mut self, requests: &Requests, path: &Place) {
+        self.add_faults(&requests.faults, path);
+        self.line_ends += requests.line_ends;
+        self.lines += requests.rows;
+        self.tally.resize(1, [0; 4]);
+        self.tally[0][Verdict::Invalid as usize] += requests.invalid();
+    }
+
+    /// Counts unreadable rows, and reports the first.
+    fn add_faults(&mut self, faults: &Faults, path: &Place) {
+        self.faults.iter_mut().zip(&faults.counts).for_each(|(total, count)| *total += count);
+        for &(line, fault) in &faults.first {
             // An unclosed row is reported when all of it has been read.
             if self.named_faults < MAX_NAMED_FAULTS && fault != Fault::Unclosed {
                 self.named_faults += 1;
@@ -107,15 +131,6 @@ impl Totals {
                 note(format_args!("{}:{place}{line}: {what}{remedy}", path.display()));
             }
         }
-        self.line_ends += answers.line_ends;
-        self.lines += answers.lines;
-        self.stand_ins += answers.stand_ins;
-        self.faults.iter_mut().zip(&answers.faults.counts).for_each(|(total, count)| *total += count);
-        self.tally.resize(answers.tally.len(), [0; 4]);
-        self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
-        self.unnamed += answers.unnamed;
-        self.tops.merge(&answers.tops);
-        answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
     }
 
     /// Reports the last row, already added, if it has an unclosed quote.
@@ -304,7 +319,7 @@ impl Totals {
     }
 
     /// Prints a note if most rows are invalid, with their likely format.
-    fn warn_of_invalid(&self, path: &Place) {
+    pub fn warn_of_invalid(&self, path: &Place) {
         if !self.most_are_invalid() {
             return;
         }

@@ -7,7 +7,7 @@
 mod answers;
 mod cells;
 mod format;
-mod line;
+pub(crate) mod line;
 mod long;
 mod pieces;
 mod rows;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::escapes::Escapes;
 use super::shape::MAX_FIRST_LINES;
-use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
+use super::{LogCell, Origin, Request, joined, plain_target, scheme_named, target_of};
 use crate::shown::{listed, shown};
 use crate::tables::json::{Fields, steps};
 use crate::tables::log::shape::Site;
@@ -50,6 +50,9 @@ pub(super) struct ProgramFields {
     /// The time, or a date and a time of day in UTC.
     times: &'static [&'static [FieldPath]],
     user_agent: FieldPath,
+    status: FieldPath,
+    /// The address that the request came from, as the server saw it.
+    client: FieldPath,
     escapes: Escapes,
 }
 
@@ -62,6 +65,8 @@ const PLAIN: ProgramFields = ProgramFields {
     query: None,
     times: &[],
     user_agent: &[],
+    status: &[],
+    client: &[],
     escapes: Escapes::None,
 };
 
@@ -76,6 +81,8 @@ pub(super) const CLOUDFRONT: ProgramFields = ProgramFields {
     query: Some(&["cs-uri-query"]),
     times: &[&[&["date"], &["time"]]],
     user_agent: &["cs(User-Agent)"],
+    status: &["sc-status"],
+    client: &["c-ip"],
     escapes: Escapes::Percent,
 };
 
@@ -88,6 +95,8 @@ pub(super) const IIS: ProgramFields = ProgramFields {
     query: Some(&["cs-uri-query"]),
     times: &[&[&["date"], &["time"]]],
     user_agent: &["cs(User-Agent)"],
+    status: &["sc-status"],
+    client: &["c-ip"],
     escapes: Escapes::Plus,
     ..PLAIN
 };
@@ -102,6 +111,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["request", "uri"])],
         times: &[&[&["ts"]]],
         user_agent: &["request", "headers", "User-Agent", "0"],
+        status: &["status"],
+        client: &["request", "remote_ip"],
         ..PLAIN
     },
     // developers.cloudflare.com/logs/reference/log-fields/zone/http_requests. A zone's log has only requests for the
@@ -113,6 +124,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["ClientRequestURI"])],
         times: &[&[&["EdgeStartTimestamp"]]],
         user_agent: &["ClientRequestUserAgent"],
+        status: &["EdgeResponseStatus"],
+        client: &["ClientIP"],
         ..PLAIN
     },
     CLOUDFRONT,
@@ -122,6 +135,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["httpRequest", "requestUrl"])],
         times: &[&[&["timestamp"]]],
         user_agent: &["httpRequest", "userAgent"],
+        status: &["httpRequest", "status"],
+        client: &["httpRequest", "remoteIp"],
         ..PLAIN
     },
     // learn.microsoft.com, "Azure Front Door access log". The URL has the request's host.
@@ -130,6 +145,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["properties", "requestUri"])],
         times: &[&[&["time"]]],
         user_agent: &["properties", "userAgent"],
+        status: &["properties", "httpStatusCode"],
+        client: &["properties", "socketIp"],
         ..PLAIN
     },
     // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs": the columns of its table. The URL has the
@@ -139,6 +156,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["request_url"])],
         times: &[&[&["time"]]],
         user_agent: &["user_agent"],
+        status: &["elb_status_code"],
+        client: &["client_ip"],
         ..PLAIN
     },
     // doc.traefik.io/traefik/observe/logs-and-access-logs: the format `json`. RequestHost is the request's Host header.
@@ -150,6 +169,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["RequestPath"])],
         times: &[&[&["StartUTC"]], &[&["time"]]],
         user_agent: &["request_User-Agent"],
+        status: &["DownstreamStatus"],
+        client: &["ClientHost"],
         ..PLAIN
     },
     // nginx.org/en/docs/http/ngx_http_log_module.html: `escape=json`, with fields named after their variables.
@@ -163,6 +184,8 @@ const SHAPES: [ProgramFields; 8] = [
         targets: &[Target::Uri(&["request_uri"]), Target::Line(&["request"])],
         times: &[&[&["time_iso8601"]], &[&["time_local"]], &[&["msec"]]],
         user_agent: &["http_user_agent"],
+        status: &["status"],
+        client: &["remote_addr"],
         ..PLAIN
     },
 ];
@@ -307,21 +330,28 @@ impl JsonShape {
         for (place, ColumnOption { option, name }) in wanted.iter().enumerate().skip(1) {
             let cell = REQUEST_CELLS + place - 1;
             let name = name.as_deref().unwrap_or_default();
-            match &*name.to_ascii_lowercase().replace('-', "_") {
-                "time" => {
+            match LogCell::named(name) {
+                Some(LogCell::Time) => {
                     let none =
                         || format!("{option} time: this access log has no time that is known for {}", known.name);
                     let time = self.time.ok_or_else(none)?;
                     cells.extend(time.iter().zip([cell, CLOCK]).map(|(path, cell)| (cell, owned(path))));
                     log.dated = (time.len() > 1).then_some(place);
-                    names.push("the time of the request".into());
+                    names.push(LogCell::Time.describe().into());
                 }
-                "user_agent" => {
-                    cells.push((cell, owned(known.user_agent)));
-                    log.agent = Some(place);
-                    names.push("the user agent".into());
+                Some(known_cell) => {
+                    let path = match known_cell {
+                        LogCell::Status => known.status,
+                        LogCell::Client => known.client,
+                        _ => known.user_agent,
+                    };
+                    cells.push((cell, owned(path)));
+                    if known_cell == LogCell::UserAgent {
+                        log.agent = Some(place);
+                    }
+                    names.push(known_cell.describe().into());
                 }
-                _ => {
+                None => {
                     let shown = shown(name.as_bytes());
                     cells.push((cell, steps(name).map_err(|text| format!("{option} {shown}: {text}"))?));
                     names.push(format!("the field \"{shown}\""));
@@ -502,6 +532,38 @@ mod tests {
             let (found_name, found, cells) = read(line, &Site::default());
             assert_eq!((found_name, found), (name, Ok(())), "{line}");
             assert_eq!(cells.each_ref().map(|cell| cell.as_deref().unwrap()), expected, "{line}");
+        }
+    }
+
+    /// The address is the one that the server saw, and never a header's.
+    #[test]
+    fn each_program_has_statuses_and_addresses() {
+        let cases = [
+            r#"{"ts":1,"request":{"remote_ip":"192.0.2.7","host":"a.example","uri":"/","headers":{"X-Forwarded-For":["1"]}},
+            "status":403}"#,
+            r#"{"ClientRequestHost":"a.example","ClientRequestURI":"/","EdgeResponseStatus":403,"OriginResponseStatus":200,
+            "ClientIP":"192.0.2.7"}"#,
+            r#"{"cs-uri-stem":"/","x-host-header":"a.example","sc-status":"403","c-ip":"192.0.2.7","x-forwarded-for":"1"}"#,
+            r#"{"httpRequest":{"requestUrl":"http://a.example/","status":403,"remoteIp":"192.0.2.7","userAgent":"x"}}"#,
+            r#"{"properties":{"requestUri":"https://a.example/","httpStatusCode":"403","socketIp":"192.0.2.7",
+            "clientIp":"1","userAgent":"x"}}"#,
+            r#"{"request_url":"https://a.example/","elb_status_code":403,"client_ip":"192.0.2.7","user_agent":"x"}"#,
+            r#"{"RequestHost":"a.example","RequestPath":"/","DownstreamStatus":403,"OriginStatus":200,
+            "ClientHost":"192.0.2.7"}"#,
+            r#"{"server_name":"a.example","request_uri":"/","status":"403","remote_addr":"192.0.2.7",
+            "http_x_forwarded_for":"1"}"#,
+        ];
+        assert_eq!(cases.len(), SHAPES.len());
+        for (line, program) in cases.into_iter().zip(&SHAPES) {
+            let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
+            assert_eq!(shape.known.name, program.name, "{line}");
+            let named = |name: &str| ColumnOption { option: "--x", name: Some(name.into()) };
+            let wanted = [ColumnOption { option: "--url", name: None }, named("status"), named("client")];
+            let (fields, log, _) = shape.columns(&Site::default(), &wanted).unwrap();
+            let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
+            assert!(fields.read(line.as_bytes(), &arena, &mut raw).is_ok());
+            assert_eq!(log.read(&raw, &arena, &mut cells), Ok(()), "{line}");
+            assert_eq!(cells[1..3], [Some(&b"403"[..]), Some(&b"192.0.2.7"[..])], "{line}");
         }
     }
 

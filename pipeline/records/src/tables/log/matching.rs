@@ -20,7 +20,7 @@ use crate::lines::count_bytes;
 pub(super) const MAX_LITERAL_PLACES: usize = 65_536;
 
 /// Number of wanted fields.
-pub(super) const SLOT_COUNT: usize = 6;
+pub(super) const SLOT_COUNT: usize = 8;
 
 /// The text of the wanted fields.
 pub(super) type Values<'b> = [Option<&'b [u8]>; SLOT_COUNT];

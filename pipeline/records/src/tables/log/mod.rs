@@ -29,6 +29,8 @@ const SCHEME: usize = 2;
 const TARGET: usize = 3;
 const TIME: usize = 4;
 const USER_AGENT: usize = 5;
+const STATUS: usize = 6;
+const CLIENT: usize = 7;
 
 /// A log's format, the origin of its requests, and its wanted cells.
 #[derive(Debug)]
@@ -63,6 +65,48 @@ pub(crate) enum LogCell {
     Time,
     /// The request's `User-Agent` header.
     UserAgent,
+    /// The response's status.
+    Status,
+    /// The address that the request came from, as the server saw it.
+    Client,
+}
+
+impl LogCell {
+    /// The columns of every access log, except for its URLs.
+    pub(crate) const NAMED: [(&str, LogCell); 4] = [
+        ("time", LogCell::Time),
+        ("user_agent", LogCell::UserAgent),
+        ("status", LogCell::Status),
+        ("client", LogCell::Client),
+    ];
+
+    /// Returns the cell with a column's name.
+    pub(crate) fn named(name: &str) -> Option<LogCell> {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        LogCell::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, cell)| cell)
+    }
+
+    /// Returns the column's description for messages. A URL has no fixed one.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            LogCell::Url => "the request",
+            LogCell::Time => "the time of the request",
+            LogCell::UserAgent => "the user agent",
+            LogCell::Status => "the status",
+            LogCell::Client => "the client's address",
+        }
+    }
+
+    /// Returns the cell's field in a format: its slot and its kind.
+    fn slot(self) -> Option<(usize, FieldKind)> {
+        match self {
+            LogCell::Url => None,
+            LogCell::Time => Some((TIME, FieldKind::Time)),
+            LogCell::UserAgent => Some((USER_AGENT, FieldKind::UserAgent)),
+            LogCell::Status => Some((STATUS, FieldKind::Status)),
+            LogCell::Client => Some((CLIENT, FieldKind::Client)),
+        }
+    }
 }
 
 impl Log {
@@ -74,11 +118,8 @@ impl Log {
         if has_host {
             (slots[HOST], slots[PORT]) = (format.host(), format.place(FieldKind::Port));
         }
-        if cells.contains(&LogCell::Time) {
-            slots[TIME] = format.place(FieldKind::Time);
-        }
-        if cells.contains(&LogCell::UserAgent) {
-            slots[USER_AGENT] = format.place(FieldKind::UserAgent);
+        for (slot, kind) in cells.iter().filter_map(|cell| cell.slot()) {
+            slots[slot] = format.place(kind);
         }
         let kind = |slot: usize| slots[slot].map_or(FieldKind::Other, |place| format.fields[place].kind);
         let (target, has_port) = (kind(TARGET), matches!(kind(HOST), FieldKind::HostAndPort(_)));
@@ -96,6 +137,8 @@ impl Log {
         for (place, cell) in cells.iter_mut().zip(&self.cells) {
             *place = match cell {
                 LogCell::Time => values[TIME],
+                LogCell::Status => values[STATUS],
+                LogCell::Client => values[CLIENT],
                 LogCell::UserAgent => values[USER_AGENT].map(|text| self.unescaped(text, arena)),
                 LogCell::Url => self.url(&values, arena).map_err(|fault| found = Err(fault)).ok(),
             };

@@ -168,8 +168,7 @@ impl<'l> FirstLines<'l> {
         };
         let names = cells.iter().map(|cell| match cell {
             LogCell::Url => place.clone(),
-            LogCell::Time => "the time of the request".into(),
-            LogCell::UserAgent => "the user agent".into(),
+            cell => cell.describe().into(),
         });
         let names = names.collect();
         let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy: !is_known };
@@ -220,16 +219,10 @@ impl<'l> FirstLines<'l> {
 /// Returns the access log column with this name, or the URL column without a name.
 fn log_cell(option: &str, name: Option<&str>) -> Result<LogCell, String> {
     let Some(name) = name else { return Ok(LogCell::Url) };
-    match &*name.to_ascii_lowercase().replace('-', "_") {
-        "time" => Ok(LogCell::Time),
-        "user_agent" => Ok(LogCell::UserAgent),
-        _ => {
-            let name = shown(name.as_bytes());
-            Err(format!(
-                "{option} {name}: an access log has the columns time and user_agent; its URLs are those requested"
-            ))
-        }
-    }
+    LogCell::named(name).ok_or_else(|| {
+        let (name, known) = (shown(name.as_bytes()), LogCell::NAMED.map(|(name, _)| name).join(", "));
+        format!("{option} {name}: an access log has the columns {known}; its URLs are those requested")
+    })
 }
 
 /// Returns the message for a column that a log lacks.
@@ -237,6 +230,11 @@ fn missing_column(cell: LogCell, option: &str) -> String {
     match cell {
         LogCell::UserAgent => format!(
             "{option}: this access log has no user agents, which the combined format has; --input-format gives another"
+        ),
+        LogCell::Status => format!("{option}: this access log has no statuses, such as $status or %>s in its format"),
+        LogCell::Client => format!(
+            "{option}: the clients' addresses are in a field that only the log's format names, such as $remote_addr or \
+             %h, because a line's first field could be a header; give --input-format, such as combined"
         ),
         _ => format!("{option}: this access log has no times, such as $time_local or %t in its format"),
     }

@@ -113,8 +113,10 @@ fn meaning(letters: &str, argument: &str) -> (FieldKind, Class) {
         ("t", _) => (FieldKind::Time, Class::Any),
         ("i", "user-agent") => (FieldKind::UserAgent, Class::Any),
         ("e" | "x", "request_scheme") => (FieldKind::Scheme, Class::Word),
+        ("h" | "a", "") => (FieldKind::Client, Class::Address),
         ("h" | "a" | "A", _) => (FieldKind::Other, Class::Address),
         ("m" | "H" | "L" | "X", "") => (FieldKind::Other, Class::Word),
+        ("s", "") => (FieldKind::Status, Class::Number),
         ("s" | "b" | "B" | "O" | "I" | "S" | "D" | "T" | "k" | "P" | "p", _) => (FieldKind::Other, Class::Number),
         _ => (FieldKind::Other, Class::Any),
     }

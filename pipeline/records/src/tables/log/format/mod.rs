@@ -170,13 +170,13 @@ const COMMON: [(FieldKind, Class, &str); 5] = [
     (FieldKind::Other, Class::Lead, "["),
     (FieldKind::Time, Class::Time, "] \""),
     (FieldKind::Request, Class::Request, "\" "),
-    (FieldKind::Other, Class::Number, ""),
+    (FieldKind::Status, Class::Number, ""),
     (FieldKind::Other, Class::Rest, ""),
 ];
 
 /// The fields from the status on, in the combined format.
 const AGENT: [(FieldKind, Class, &str); 5] = [
-    (FieldKind::Other, Class::Number, " "),
+    (FieldKind::Status, Class::Number, " "),
     (FieldKind::Other, Class::Number, " \""),
     (FieldKind::Other, Class::Any, "\" \""),
     (FieldKind::UserAgent, Class::Any, "\""),

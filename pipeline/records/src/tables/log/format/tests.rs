@@ -45,7 +45,15 @@ fn strings_and_directives_of_both_servers_are_understood() {
         ("LogFormat \"%V \\\n\\\"%r\\\"\" x", apache),
         (
             r#"%v:%p %t "%!200,304r" %>s %{Host}i 100%% %{ms}T%{c}a"#,
-            r#"<%v:%p HostAndPort(Configured)> [<%t Time>] "<%!200,304r Request>" <%>s > <%{Host}i Host(Header)> 100% <%{ms}T%{c}a >"#,
+            r#"<%v:%p HostAndPort(Configured)> [<%t Time>] "<%!200,304r Request>" <%>s Status> <%{Host}i Host(Header)> 100% <%{ms}T%{c}a >"#,
+        ),
+        (
+            "$remote_addr $realip_remote_addr $http_x_real_ip $status $request",
+            "<$remote_addr Client> <$realip_remote_addr > <$http_x_real_ip > <$status Status> <$request Request>",
+        ),
+        (
+            "%h %a %{c}a %{X-Forwarded-For}i %s %{x}s %r",
+            "<%h Client> <%a Client> <%{c}a > <%{X-Forwarded-For}i > <%s Status> <%{x}s > <%r Request>",
         ),
         ("%m %U%q %^FB %{remote}p %{%s}t", "<%m > <%U%q PathAndQuery> <%^FB > <%{remote}p > <%{%s}t Time>"),
     ];

@@ -26,6 +26,10 @@ pub enum FieldKind {
     PathAndQuery,
     Time,
     UserAgent,
+    /// The response's status.
+    Status,
+    /// The address that the request came from, as the server saw it.
+    Client,
 }
 
 /// Who chooses a host. If a format has several hosts, the first rank counts.

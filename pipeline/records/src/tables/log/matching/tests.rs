@@ -115,14 +115,14 @@ fn fields_are_those_of_the_only_reading() {
 #[test]
 fn readings_are_limited() {
     let format = LogFormat::parse("$request_uri $x").unwrap();
-    let matcher = Matcher::new(format, [Some(0), None, None, None, None, None]);
+    let matcher = Matcher::new(format, [Some(0), None, None, None, None, None, None, None]);
     // Each space may end the target, and the line's end is a place too.
     for (spaces, expected) in [(1, Ok(())), (2, Err(Fault::TwoReadings))] {
         let line = " ".repeat(spaces);
         assert_eq!(matcher.find(line.as_bytes(), &mut Values::default()), expected);
     }
     let format = LogFormat::parse("$x $y [$time_local] $request_uri").unwrap();
-    let matcher = Matcher::new(format, [None, None, None, Some(3), None, None]);
+    let matcher = Matcher::new(format, [None, None, None, Some(3), None, None, None, None]);
     // The place of each space, two of the time, and the end of the line.
     for (spaces, is_read) in
         [(MAX_LITERAL_PLACES - 4, true), (MAX_LITERAL_PLACES - 3, true), (MAX_LITERAL_PLACES - 2, false)]

@@ -1,0 +1,109 @@
+//! What an audit counts: [`Audited`] and [`CrawlerAudit`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reptile::capture::Time;
+
+use crate::text::Top;
+
+/// Maximum number of crawlers that are counted apart. Clients choose their names; the requests under further names are
+/// counted together.
+pub const MAX_AUDITED_CRAWLERS: usize = 1 << 14;
+
+/// The number of all crawlers over the limit.
+pub(super) const OTHERS: u32 = 0;
+
+/// Maximum number of days of all crawlers that a timeline has. Later ones are not in it.
+pub const MAX_AUDITED_DAYS: usize = 1 << 20;
+
+/// The upper bounds of the ages of a crawler's copy of robots.txt in seconds, without the last class: an hour, a day, a
+/// week. A request without an earlier fetch is in a class of its own.
+pub const COPY_AGES: [Time; 3] = [3_600, 86_400, 604_800];
+
+/// The counts of one crawler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CrawlerAudit {
+    /// The crawler; empty for the crawlers over [`MAX_AUDITED_CRAWLERS`].
+    pub name: Arc<str>,
+    /// Requests, without those for robots.txt.
+    pub requests: u64,
+    /// Requests that the rules allow.
+    pub allowed: u64,
+    /// Requests that the rules disallow, and every robots.txt of the grace period too.
+    pub violations: u64,
+    /// Requests that the rules disallow, and a robots.txt of the grace period does not.
+    pub in_grace: u64,
+    /// Requests to origins without a known robots.txt.
+    pub unknown: u64,
+    /// Requests for texts that are no URLs.
+    pub invalid: u64,
+    /// Violations on origins that disallow everything for the crawler, which is proved.
+    pub blocked: u64,
+    /// Violations that were answered, with another status than 403 and 429.
+    pub served: u64,
+    /// Violations that were refused, with the status 403 or 429.
+    pub refused: u64,
+    /// Requests, also allowed ones, that were refused.
+    pub all_refused: u64,
+    /// Requests for robots.txt.
+    pub fetches: u64,
+    /// Those that gave the crawler a copy: an answer other than 403, 429 and 5xx.
+    pub copies: u64,
+    /// Requests by the age of the crawler's copy of the origin's robots.txt: up to each of [`COPY_AGES`], older, and
+    /// without a fetch in the logs.
+    pub ages: [u64; COPY_AGES.len() + 2],
+    /// The age of the oldest copy at a request, in seconds.
+    pub oldest_copy: Option<Time>,
+    /// Visits to an origin, which end after five idle minutes.
+    pub sessions: u64,
+    /// Pauses between two requests in a session, and their sum in seconds.
+    pub pauses: u64,
+    /// The sum of these pauses in seconds.
+    pub paused: u64,
+    /// Pauses for which the origin has a `Crawl-delay` for the crawler.
+    pub delayed: u64,
+    /// Those that are shorter than the delay.
+    pub too_short: u64,
+    /// The times of the first and last request.
+    pub period: Option<(Time, Time)>,
+    /// The times of the first and last violation.
+    pub violated: Option<(Time, Time)>,
+}
+
+/// The counts of one crawler on one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Day {
+    /// Requests, without those for robots.txt.
+    pub requests: u64,
+    /// Violations outside of the grace period.
+    pub violations: u64,
+    /// Violations in the grace period.
+    pub in_grace: u64,
+    /// Requests for robots.txt.
+    pub fetches: u64,
+}
+
+/// The result of an audit.
+#[derive(Debug, Default)]
+pub struct Audited {
+    /// The crawlers, those with the most violations first.
+    pub crawlers: Vec<CrawlerAudit>,
+    /// Each crawler's days with requests, in the order of `crawlers`, by day since 1970 in UTC.
+    pub days: Vec<BTreeMap<i64, Day>>,
+    /// Requests on days that are missing in `days`.
+    pub undated: u64,
+    /// The rules that were violated most: the crawler, a tab, and the rule with its origin and line.
+    pub rules: Top,
+    /// The URLs that were violated most: the crawler, a tab, and the URL.
+    pub urls: Top,
+    /// Requests that were logged more than [`REORDER_SECONDS`](super::REORDER_SECONDS) too late, or over a limit, and
+    /// have no session, pause and copy.
+    pub unordered: u64,
+}
+
+/// Extends a period to a time.
+pub(super) fn extend(period: &mut Option<(Time, Time)>, time: Time) {
+    let (first, last) = period.unwrap_or((time, time));
+    *period = Some((first.min(time), last.max(time)));
+}

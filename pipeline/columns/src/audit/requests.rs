@@ -1,0 +1,333 @@
+//! Decides the requests in a block: [`Auditor`].
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use reptile::capture::Time;
+use reptile::urls::split;
+use reptile::{Agent, Error, Explanation, Set, Verdict};
+use reptile_records::lines::trimmed_url;
+use reptile_records::tables::source::Block;
+use reptile_records::tables::{Fault, Row, Table};
+use reptile_records::time::Zone;
+
+use crate::by_row::{ByRow, NamedRow, Session, Times};
+use crate::decide::ROWS_AT_ONCE;
+use crate::text::Faults;
+use crate::text::line::time_of;
+
+/// Seconds in a day: how long a crawler may use its copy of robots.txt (RFC 9309, section 2.4).
+pub const DAY_SECONDS: Time = 86_400;
+
+/// The path of robots.txt.
+const ROBOTS_PATH: &[u8] = b"/robots.txt";
+
+/// The index of the cell with a request's crawler. The URL and the time precede it.
+const CRAWLER_CELL: usize = 2;
+
+/// The indexes of a row's further cells, if it has them. The first three are the URL, the time and the crawler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditCells {
+    /// The response's status.
+    pub status: Option<usize>,
+    /// The client's address.
+    pub client: Option<usize>,
+}
+
+/// The settings of an audit.
+#[derive(Clone, Debug)]
+pub struct AuditOptions {
+    /// The zone of times without one.
+    pub zone: Zone,
+    /// How long an earlier robots.txt may still be obeyed after a change, in seconds.
+    pub grace: Time,
+    /// Whether crawlers in tables are named unchanged, as by `exact:`.
+    pub is_exact: bool,
+}
+
+impl Default for AuditOptions {
+    fn default() -> AuditOptions {
+        AuditOptions { zone: Zone::default(), grace: DAY_SECONDS, is_exact: false }
+    }
+}
+
+/// Decides requests. See [the module](super) for an example.
+pub struct Auditor {
+    set: Set,
+    by_row: ByRow,
+    cells: AuditCells,
+    options: AuditOptions,
+}
+
+/// A crawler's request.
+#[derive(Debug)]
+pub struct Request {
+    /// When it was made, in seconds since 1970.
+    pub time: Time,
+    /// The crawler's number: in [`Requests::crawlers`], and in an [`Audit`](super::Audit) once it was sorted.
+    pub crawler: u32,
+    /// The origin's number, likewise.
+    pub origin: u32,
+    /// The verdict by the rules that applied at this time.
+    pub verdict: Verdict,
+    /// Whether it is for `/robots.txt`.
+    pub is_for_robots: bool,
+    /// The response's status, if the log has it.
+    pub status: Option<u16>,
+    /// The violation, if the verdict is `disallow`.
+    pub violation: Option<Box<Violation>>,
+}
+
+/// A disallowed request.
+#[derive(Debug)]
+pub struct Violation {
+    /// The requested URL.
+    pub url: Vec<u8>,
+    /// The verdict's reasons.
+    pub explained: Explanation,
+    /// The deciding capture's fetch time.
+    pub fetched_at: Option<Time>,
+    /// Whether a robots.txt of the grace period before the request allows it, or is unknown.
+    pub is_in_grace: bool,
+    /// The client's address as logged, if it is read.
+    pub client: Vec<u8>,
+}
+
+/// The requests in a block of rows.
+#[derive(Default)]
+pub struct Requests {
+    /// Number of rows.
+    pub rows: u64,
+    /// The latest time of a row, also of one without a crawler.
+    pub newest: Option<Time>,
+    /// Rows without a crawler: browsers and others.
+    pub unnamed: u64,
+    /// Number of line ends.
+    pub line_ends: u64,
+    /// The rows that could not be read.
+    pub faults: Faults,
+    /// The crawlers, by number.
+    pub crawlers: Vec<(Arc<str>, Agent)>,
+    /// A URL of each origin, by number, with the origin's hash.
+    pub(super) origins: Vec<(u64, Vec<u8>)>,
+    pub(super) requests: Vec<Request>,
+}
+
+impl Requests {
+    /// Returns the counts of one line that is too long to be read.
+    #[must_use]
+    pub fn of_long_line() -> Requests {
+        let mut found = Requests { rows: 1, line_ends: 1, ..Requests::default() };
+        found.faults.add(Fault::TooLong, || 0);
+        found
+    }
+
+    /// Returns the number of rows that could not be read.
+    #[must_use]
+    pub fn invalid(&self) -> u64 {
+        self.faults.counts.iter().sum()
+    }
+}
+
+/// A row that names a crawler.
+struct CrawlerRow<'b> {
+    url: &'b [u8],
+    crawler: &'b [u8],
+    time: Time,
+    status: Option<u16>,
+    client: &'b [u8],
+}
+
+impl AsRef<[u8]> for CrawlerRow<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.url
+    }
+}
+
+impl NamedRow for CrawlerRow<'_> {
+    fn crawler(&self) -> &[u8] {
+        self.crawler
+    }
+
+    fn time(&self) -> Option<Time> {
+        Some(self.time)
+    }
+}
+
+/// A hash that is the same for all blocks.
+type OriginHasher = BuildHasherDefault<DefaultHasher>;
+
+impl Auditor {
+    /// Creates an auditor for the rows of tables. `is_log` says whether crawlers are named by `User-Agent` headers.
+    ///
+    /// # Errors
+    /// Returns an error if the set's crawler table is damaged.
+    pub fn new(set: &Set, is_log: bool, cells: AuditCells, options: AuditOptions) -> Result<Auditor, Error> {
+        let by_row = ByRow::new(set, CRAWLER_CELL, is_log)?.take_names_exactly(options.is_exact);
+        Ok(Auditor { set: set.clone(), by_row, cells, options })
+    }
+
+    /// Decides each request in a block whose row names a crawler.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn decide(&self, table: &Table, block: Block<'_>) -> Result<Requests, Error> {
+        let arena = Bump::new();
+        let mut found = Requests::default();
+        match block {
+            Block::Text(text) => {
+                let ends = |row: &Row<'_>| memchr::memchr_iter(b'\n', &text[..row.start]).count() as u64;
+                self.decide_rows(table.rows(text, &arena), ends, &mut found)?;
+                found.line_ends = memchr::memchr_iter(b'\n', text).count() as u64;
+            }
+            Block::Cells(cells) => {
+                self.decide_rows(cells.rows(&arena), |_| 0, &mut found)?;
+                found.line_ends = found.rows;
+            }
+        }
+        Ok(found)
+    }
+
+    fn decide_rows<'b>(
+        &self,
+        rows: impl Iterator<Item = Row<'b>>,
+        ends: impl Fn(&Row<'b>) -> u64,
+        found: &mut Requests,
+    ) -> Result<(), Error> {
+        let mut session = self.by_row.session();
+        let mut numbers = Numbers::default();
+        let mut batch: Vec<CrawlerRow<'b>> = Vec::with_capacity(ROWS_AT_ONCE);
+        for mut row in rows {
+            found.rows += 1;
+            let time = time_of(&mut row, &self.options.zone);
+            found.newest = found.newest.max(time);
+            found.faults.note(&row, || ends(&row));
+            let (Some(time), None, Some(url)) = (time, row.fault, row.cells[0]) else { continue };
+            let cell = |at: Option<usize>| at.and_then(|at| row.cells[at]).unwrap_or_default();
+            batch.push(CrawlerRow {
+                url: trimmed_url(url),
+                crawler: cell(Some(CRAWLER_CELL)),
+                time,
+                status: status_of(cell(self.cells.status)),
+                client: cell(self.cells.client),
+            });
+            if batch.len() == ROWS_AT_ONCE {
+                self.decide_batch(&batch, &mut session, &mut numbers, found)?;
+                batch.clear();
+            }
+        }
+        self.decide_batch(&batch, &mut session, &mut numbers, found)?;
+        session.end();
+        Ok(())
+    }
+
+    /// Decides some rows. Most rows of a log are of browsers, which name no crawler and are not decided.
+    fn decide_batch(
+        &self,
+        rows: &[CrawlerRow<'_>],
+        session: &mut Session<'_>,
+        numbers: &mut Numbers,
+        found: &mut Requests,
+    ) -> Result<(), Error> {
+        session.find_all(rows)?;
+        let named: Vec<usize> = (0..rows.len()).filter(|&row| session.is_named(row)).collect();
+        found.unnamed += (rows.len() - named.len()) as u64;
+        let of_crawlers: Vec<&CrawlerRow<'_>> = named.iter().map(|&row| &rows[row]).collect();
+        let mut verdicts = vec![Verdict::Invalid; named.len()];
+        let times = if self.set.has_times() { Times::OfRows } else { Times::None };
+        session.decide(&of_crawlers, named.iter().copied(), times, &mut verdicts)?;
+        for ((&place, row), verdict) in named.iter().zip(of_crawlers).zip(verdicts) {
+            let Some((name, agent)) = session.named(place) else { continue };
+            let crawler = numbers.crawler(name, agent, found);
+            let (origin, is_for_robots) = numbers.origin(row.url, found);
+            let violation = match verdict {
+                Verdict::Disallow => Some(Box::new(self.violation(row, agent)?)),
+                _ => None,
+            };
+            let (time, status) = (row.time, row.status);
+            found.requests.push(Request { time, crawler, origin, verdict, is_for_robots, status, violation });
+        }
+        Ok(())
+    }
+
+    fn violation(&self, row: &CrawlerRow<'_>, agent: &Agent) -> Result<Violation, Error> {
+        let (explained, provenance) = match self.set.has_times() {
+            true => (agent.explain_at(row.url, row.time)?, agent.provenance_at(row.url, row.time)?),
+            false => (agent.explain(row.url)?, agent.provenance(row.url)?),
+        };
+        Ok(Violation {
+            url: row.url.to_vec(),
+            explained,
+            fetched_at: provenance.fetched_at,
+            is_in_grace: self.set.has_times() && self.is_in_grace(row, agent)?,
+            client: row.client.to_vec(),
+        })
+    }
+
+    /// Returns whether a crawler that still obeys a robots.txt of the grace period may make a disallowed request. If
+    /// the first capture is in the grace period, the file before it is unknown.
+    fn is_in_grace(&self, row: &CrawlerRow<'_>, agent: &Agent) -> Result<bool, Error> {
+        let since = row.time.saturating_sub(self.options.grace);
+        for span in self.set.spans(row.url)?.iter().rev() {
+            let Some(from) = span.from else { return Ok(false) };
+            if from > row.time {
+                continue;
+            }
+            if from <= since {
+                return Ok(false);
+            }
+            if agent.decide_at(row.url, from - 1)? != Verdict::Disallow {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The numbers of a block's crawlers and origins.
+#[derive(Default)]
+struct Numbers {
+    crawlers: HashMap<Arc<str>, u32>,
+    origins: HashMap<u64, u32>,
+    hasher: OriginHasher,
+}
+
+impl Numbers {
+    fn crawler(&mut self, name: &Arc<str>, agent: &Agent, found: &mut Requests) -> u32 {
+        if let Some(&number) = self.crawlers.get(name) {
+            return number;
+        }
+        let number = found.crawlers.len() as u32;
+        found.crawlers.push((Arc::clone(name), agent.clone()));
+        self.crawlers.insert(Arc::clone(name), number);
+        number
+    }
+
+    /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are no URLs
+    /// have one origin, which no robots.txt is known for.
+    fn origin(&mut self, url: &[u8], found: &mut Requests) -> (u32, bool) {
+        let parts = split(url).ok();
+        let is_for_robots = parts.as_ref().is_some_and(|url| url.path.with(|path| path == ROBOTS_PATH));
+        let hash = parts.map_or(0, |url| {
+            let origin = url.origin;
+            self.hasher.hash_one((origin.scheme, origin.host.to_ascii_lowercase(), origin.port))
+        });
+        let number = *self.origins.entry(hash).or_insert_with(|| {
+            found.origins.push((hash, url.to_vec()));
+            (found.origins.len() - 1) as u32
+        });
+        (number, is_for_robots)
+    }
+}
+
+/// Returns a response's status: three digits.
+fn status_of(cell: &[u8]) -> Option<u16> {
+    match cell {
+        [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            Some([a, b, c].iter().fold(0, |number, &&digit| number * 10 + u16::from(digit - b'0')))
+        }
+        _ => None,
+    }
+}

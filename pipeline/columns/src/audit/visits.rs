@@ -1,0 +1,292 @@
+//! Counts requests in the order of time: [`Audit`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use reptile::capture::Time;
+use reptile::summary::Access;
+use reptile::urls::split;
+use reptile::{Agent, Error, Set, Verdict};
+
+use super::counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_DAYS, OTHERS, extend};
+use super::requests::{DAY_SECONDS, Request, Violation};
+use super::sorter::{OTHER_ORIGINS, Sorted};
+use crate::text::Top;
+
+/// After this many seconds without a request, a crawler's session at an origin has ended.
+pub const SESSION_SECONDS: Time = 300;
+
+/// Maximum number of pairs of a crawler and an origin. Requests of further pairs have no sessions, pauses and copies.
+/// Each pair takes about 80 bytes.
+pub const MAX_VISITS: usize = 1 << 20;
+
+/// Counts requests. See [the module](super) for an example.
+pub struct Audit {
+    set: Set,
+    grace: Time,
+    agents: Vec<Option<Agent>>,
+    /// A URL of each origin.
+    origins: Vec<Vec<u8>>,
+    crawlers: Vec<CrawlerAudit>,
+    visits: HashMap<(u32, u32), Visit>,
+    days: HashMap<(u32, i64), Day>,
+    undated: u64,
+    rules: Top,
+    urls: Top,
+    unordered: u64,
+}
+
+/// What is known about a crawler at an origin.
+struct Visit {
+    /// The time of the last request.
+    last: Time,
+    /// When the crawler last fetched its copy of robots.txt.
+    copied: Option<Time>,
+    /// The crawler's `Crawl-delay` in whole seconds, rounded down because logs have whole seconds.
+    delay: Option<Time>,
+    /// The period with the same rules in which a violation was last examined, and whether everything is disallowed.
+    blocked: Option<(Time, Time, bool)>,
+}
+
+impl Audit {
+    /// Starts an audit by a set. `grace` is the grace period in seconds.
+    #[must_use]
+    pub fn new(set: &Set, grace: Time) -> Audit {
+        Audit {
+            set: set.clone(),
+            grace,
+            agents: vec![None],
+            origins: Vec::new(),
+            crawlers: vec![CrawlerAudit::default()],
+            visits: HashMap::new(),
+            days: HashMap::new(),
+            undated: 0,
+            rules: Top::default(),
+            urls: Top::default(),
+            unordered: 0,
+        }
+    }
+
+    /// Returns the grace period in seconds.
+    #[must_use]
+    pub fn grace(&self) -> Time {
+        self.grace
+    }
+
+    /// Counts requests, and passes each violation with its crawler to `write`.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged, and the errors of `write`.
+    pub fn add<E: From<Error>>(
+        &mut self,
+        sorted: Sorted,
+        mut write: impl FnMut(&str, &Request) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (name, agent) in sorted.crawlers {
+            self.agents.push(Some(agent));
+            self.crawlers.push(CrawlerAudit { name, ..CrawlerAudit::default() });
+        }
+        self.origins.extend(sorted.origins);
+        for request in &sorted.requests {
+            self.count(request)?;
+            if request.violation.is_some() {
+                write(&self.name_of(request.crawler), request)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name_of(&self, crawler: u32) -> Arc<str> {
+        self.crawlers.get(crawler as usize).map(|found| Arc::clone(&found.name)).unwrap_or_default()
+    }
+
+    fn count(&mut self, request: &Request) -> Result<(), Error> {
+        let is_blocked = match &request.violation {
+            Some(violation) => self.is_blocked(request, violation)?,
+            None => false,
+        };
+        let visited = self.visit(request)?;
+        self.add_to_day(request);
+        let Some(counts) = self.crawlers.get_mut(request.crawler as usize) else { return Ok(()) };
+        extend(&mut counts.period, request.time);
+        match visited {
+            None => self.unordered += 1,
+            Some(Visited { pause, delay, copied }) => {
+                match pause.filter(|&pause| pause < SESSION_SECONDS) {
+                    None => counts.sessions += 1,
+                    Some(pause) => {
+                        counts.pauses += 1;
+                        counts.paused += pause.unsigned_abs();
+                    }
+                }
+                if let (Some(pause), Some(delay)) = (pause, delay) {
+                    counts.delayed += 1;
+                    counts.too_short += u64::from(pause < delay);
+                }
+                if !request.is_for_robots {
+                    counts.ages[class_of(copied)] += 1;
+                    counts.oldest_copy = counts.oldest_copy.max(copied);
+                }
+            }
+        }
+        if request.is_for_robots {
+            counts.fetches += 1;
+            counts.copies += u64::from(gives_copy(request.status));
+            return Ok(());
+        }
+        let is_refused = matches!(request.status, Some(403 | 429));
+        counts.requests += 1;
+        counts.all_refused += u64::from(is_refused);
+        match (request.verdict, &request.violation) {
+            (_, Some(violation)) => {
+                counts.refused += u64::from(is_refused);
+                counts.served += u64::from(!is_refused && request.status.is_some());
+                counts.blocked += u64::from(is_blocked);
+                if violation.is_in_grace {
+                    counts.in_grace += 1;
+                } else {
+                    counts.violations += 1;
+                    extend(&mut counts.violated, request.time);
+                    self.add_to_tops(request.crawler, violation);
+                }
+            }
+            (Verdict::Unknown, _) => counts.unknown += 1,
+            (Verdict::Invalid, _) => counts.invalid += 1,
+            _ => counts.allowed += 1,
+        }
+        Ok(())
+    }
+
+    fn add_to_tops(&mut self, crawler: u32, violation: &Violation) {
+        let name = self.name_of(crawler);
+        let key = |text: &[u8]| [name.as_bytes(), b"\t", text].concat();
+        let origin = split(&violation.url).map(|url| url.origin.to_string().to_ascii_lowercase()).unwrap_or_default();
+        let rule = match violation.explained.rule() {
+            Some(rule) => format!("{origin} line {}: {rule}", rule.line),
+            None => format!("{origin}: {}", violation.explained.reason),
+        };
+        self.rules.add(&key(rule.as_bytes()), 1);
+        self.urls.add(&key(&violation.url), 1);
+    }
+
+    fn add_to_day(&mut self, request: &Request) {
+        let key = (request.crawler, request.time.div_euclid(DAY_SECONDS));
+        let is_full = self.days.len() >= MAX_AUDITED_DAYS;
+        let day = match self.days.entry(key) {
+            std::collections::hash_map::Entry::Vacant(_) if is_full => {
+                self.undated += 1;
+                return;
+            }
+            entry => entry.or_default(),
+        };
+        let violation = request.violation.as_ref();
+        day.requests += u64::from(!request.is_for_robots);
+        day.fetches += u64::from(request.is_for_robots);
+        day.violations += u64::from(violation.is_some_and(|violation| !violation.is_in_grace));
+        day.in_grace += u64::from(violation.is_some_and(|violation| violation.is_in_grace));
+    }
+
+    /// Adds a request to its crawler's visits to the origin. `None` if it is over a limit or out of order.
+    fn visit(&mut self, request: &Request) -> Result<Option<Visited>, Error> {
+        let key = (request.crawler, request.origin);
+        if request.crawler == OTHERS || request.origin == OTHER_ORIGINS {
+            return Ok(None);
+        }
+        let copied = if request.is_for_robots && gives_copy(request.status) { Some(request.time) } else { None };
+        let Some(visit) = self.visits.get_mut(&key) else {
+            if self.visits.len() >= MAX_VISITS {
+                return Ok(None);
+            }
+            let delay = self.delay(request)?;
+            self.visits.insert(key, Visit { last: request.time, copied, delay, blocked: None });
+            return Ok(Some(Visited { pause: None, delay, copied: None }));
+        };
+        let pause = request.time - visit.last;
+        if pause < 0 {
+            return Ok(None);
+        }
+        visit.last = request.time;
+        let age = visit.copied.map(|copied| request.time - copied);
+        visit.copied = copied.or(visit.copied);
+        Ok(Some(Visited { pause: Some(pause), delay: visit.delay, copied: age }))
+    }
+
+    /// Returns the crawler's `Crawl-delay` at an origin in whole seconds, by the newest robots.txt.
+    fn delay(&self, request: &Request) -> Result<Option<Time>, Error> {
+        let agent = self.agents.get(request.crawler as usize).and_then(Option::as_ref);
+        let url = self.origins.get(request.origin as usize);
+        let (Some(agent), Some(url)) = (agent, url) else { return Ok(None) };
+        let delay = agent.crawl_delay(url)?;
+        Ok(delay.map(|delay| Time::try_from(delay.as_secs()).unwrap_or(Time::MAX)).filter(|&delay| delay > 0))
+    }
+
+    /// Returns whether the origin of a violation disallows everything for the crawler at its time.
+    fn is_blocked(&mut self, request: &Request, violation: &Violation) -> Result<bool, Error> {
+        let key = (request.crawler, request.origin);
+        let known = self.visits.get(&key).and_then(|visit| visit.blocked);
+        if let Some((_, _, is_blocked)) = known.filter(|(from, until, _)| (*from..=*until).contains(&request.time)) {
+            return Ok(is_blocked);
+        }
+        let Some(agent) = self.agents.get(request.crawler as usize).and_then(Option::as_ref) else { return Ok(false) };
+        let (found, period) = if self.set.has_times() {
+            let is_now = |from: Option<Time>, until: Option<Time>| {
+                from.is_none_or(|from| from <= request.time) && until.is_none_or(|until| until >= request.time)
+            };
+            let spans = self.set.spans(&violation.url)?;
+            let span = spans.iter().find(|span| is_now(span.from, span.until));
+            let period = span.map_or((request.time, request.time), |span| {
+                (span.from.unwrap_or(Time::MIN), span.until.unwrap_or(Time::MAX))
+            });
+            (agent.access_at(&violation.url, request.time)?, period)
+        } else {
+            (agent.access(&violation.url)?, (Time::MIN, Time::MAX))
+        };
+        let is_blocked = found.access == Access::Disallowed;
+        if let Some(visit) = self.visits.get_mut(&key) {
+            visit.blocked = Some((period.0, period.1, is_blocked));
+        }
+        Ok(is_blocked)
+    }
+
+    /// Ends the audit. Crawlers without requests are left out.
+    #[must_use]
+    pub fn finish(self) -> Audited {
+        let mut days: Vec<BTreeMap<i64, Day>> = vec![BTreeMap::new(); self.crawlers.len()];
+        for ((crawler, day), counts) in self.days {
+            if let Some(days) = days.get_mut(crawler as usize) {
+                days.insert(day, counts);
+            }
+        }
+        let mut crawlers: Vec<(CrawlerAudit, BTreeMap<i64, Day>)> = self.crawlers.into_iter().zip(days).collect();
+        crawlers.retain(|(counts, _)| counts.period.is_some());
+        crawlers.sort_by(|(a, _), (b, _)| {
+            (b.violations, b.in_grace, b.requests, &a.name).cmp(&(a.violations, a.in_grace, a.requests, &b.name))
+        });
+        let (crawlers, days) = crawlers.into_iter().unzip();
+        let (rules, urls, undated, unordered) = (self.rules, self.urls, self.undated, self.unordered);
+        Audited { crawlers, days, undated, rules, urls, unordered }
+    }
+}
+
+/// A request's place in a crawler's visits to an origin.
+struct Visited {
+    /// Seconds since the crawler's last request to the origin.
+    pause: Option<Time>,
+    delay: Option<Time>,
+    /// The age of the crawler's copy of robots.txt.
+    copied: Option<Time>,
+}
+
+/// Returns the class of a copy's age.
+fn class_of(age: Option<Time>) -> usize {
+    match age {
+        None => COPY_AGES.len() + 1,
+        Some(age) => COPY_AGES.iter().position(|&limit| age <= limit).unwrap_or(COPY_AGES.len()),
+    }
+}
+
+/// Returns whether an answer to a request for robots.txt is one that a crawler can follow: a file, a redirect, or a
+/// missing file, which allows everything. Logs without statuses are trusted.
+fn gives_copy(status: Option<u16>) -> bool {
+    status.is_none_or(|status| status < 500 && !matches!(status, 403 | 429))
+}
