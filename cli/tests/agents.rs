@@ -171,7 +171,8 @@ fn crawlers_are_listed_as_json() {
             "name": "Kimi-SearchBot", "dialect": "google", "tokens": ["Kimi-SearchBot"], "default": true,
             "other_names": [], "standing": "current", "other": null, "header": "Kimi-SearchBot",
             "operator": "Moonshot", "purposes": ["search", "ai-search"], "obeys": "yes",
-            "source": "a third party on kimi.com/policies/kimi-crawlers", "checked": "2026-09-28",
+            "source": "a third party on kimi.com/policies/kimi-crawlers", "checked": "2026-09-28", "ranges": [],
+            "dns": [],
         })
     );
     for (name, key, expected) in [
@@ -185,6 +186,10 @@ fn crawlers_are_listed_as_json() {
         ("Webzio-Extended", "header", Value::Null),
         ("Diffbot", "purposes", json!([])),
         ("GPTBot", "checked", Value::Null),
+        ("GPTBot", "ranges", json!(["https://openai.com/gptbot.json"])),
+        ("Claude-User", "ranges", json!(["https://claude.com/crawling/bots.json"])),
+        ("Amazonbot", "dns", json!(["crawl.amazonbot.amazon"])),
+        ("YandexVideo", "dns", json!(["yandex.ru", "yandex.net", "yandex.com"])),
         ("Googlebot-News", "tokens", json!(["Googlebot-News", "Googlebot"])),
     ] {
         assert_eq!(of(name)[key], expected, "{name}");

@@ -10,7 +10,8 @@
 //! ```
 
 pub use reptile_compiler::dialect::crawlers::{
-    ALL, Crawler, Obeys, Record, Resolved, Standing, known, of_name, read_as, records,
+    ALL, Crawler, DNS_SUFFIXES, DnsSuffixes, Obeys, RANGE_LISTS, RangeList, Record, Resolved, Standing, dns_suffixes,
+    known, of_name, range_lists, read_as, records,
 };
 pub use reptile_compiler::dialect::mistakes::{Mistake, mistake};
 pub use reptile_compiler::dialect::resolve::{ResolveError, resolve};

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile::crawlers::{Crawler, GROUPS, Obeys, Purposes, Record, Resolved, Standing, records};
+use reptile::crawlers::{
+    Crawler, GROUPS, Obeys, Purposes, Record, Resolved, Standing, dns_suffixes, range_lists, records,
+};
 use reptile::{Dialect, dialects};
 use serde::Serialize;
 
@@ -44,6 +46,9 @@ The fields of --json, an object on each line:
   operator, purposes    its operator, and the names of its groups without @
   obeys                 whether it obeys robots.txt: yes, not-stated, user-triggered or no
   source, checked       the source, and the date of its last check; null for no date
+  ranges                the URLs of its operator's lists of its address ranges; a URL that
+                        ends in a slash is a web page
+  dns                   the domains of its addresses' names in reverse DNS
 
 Exit code: 0 done; 2 the name is not valid for --agent."
 )]
@@ -227,6 +232,8 @@ struct KnownJson {
     obeys: &'static str,
     source: &'static str,
     checked: Option<&'static str>,
+    ranges: Vec<&'static str>,
+    dns: &'static [&'static str],
 }
 
 impl<'a> CrawlerJson<'a> {
@@ -244,6 +251,8 @@ impl<'a> CrawlerJson<'a> {
                 obeys: obeys(known),
                 source: record.source,
                 checked: record.checked,
+                ranges: range_lists(known.name).map(|list| list.url).collect(),
+                dns: dns_suffixes(known.name).map_or(&[], |row| row.suffixes),
             }
         });
         CrawlerJson {

@@ -11,9 +11,11 @@ use reptile_engine::set::{Agent, Set};
 use super::{Dialect, Family};
 use crate::names::letters_in;
 
+mod addresses;
 mod known;
 mod table;
 
+pub use self::addresses::{DNS_SUFFIXES, DnsSuffixes, RANGE_LISTS, RangeList, dns_suffixes, range_lists};
 pub use self::known::{Crawler, Obeys, Record, Standing};
 pub use self::table::ALL;
 
@@ -305,21 +307,51 @@ mod tests {
         }
     }
 
+    /// Returns whether this is a day or a month.
+    fn is_date(date: &str) -> bool {
+        let digits: Vec<Option<u32>> = date.split('-').map(|part| part.parse().ok()).collect();
+        match digits[..] {
+            [Some(2026..), Some(1..=12)] => date.len() == 7,
+            [Some(2026..), Some(1..=12), Some(1..=31)] => date.len() == 10,
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn published_addresses_are_of_known_crawlers() {
+        let lists = RANGE_LISTS.iter().map(|list| (list.operator, list.crawlers, list.checked));
+        let suffixes = DNS_SUFFIXES.iter().map(|row| (row.operator, row.crawlers, row.checked));
+        let mut named = 0;
+        for (operator, crawlers, checked) in lists.chain(suffixes) {
+            assert!(is_date(checked), "{operator}: {checked}");
+            for name in crawlers {
+                let of_name: Vec<&str> =
+                    records().filter(|(known, _)| known.name == *name).map(|(_, record)| record.operator).collect();
+                assert_eq!(of_name, [operator], "{name}");
+                named += 1;
+            }
+        }
+        assert_eq!(named, 91);
+        for (at, list) in RANGE_LISTS.iter().enumerate() {
+            assert!(list.url.starts_with("https://") && (list.url.ends_with(".json") || list.url.ends_with('/')));
+            assert!(RANGE_LISTS[..at].iter().all(|other| other.url != list.url), "{}", list.url);
+        }
+        for known in ALL {
+            let rows = DNS_SUFFIXES.iter().filter(|row| row.crawlers.contains(&known.name));
+            assert!(rows.count() <= 1, "{}", known.name);
+        }
+        for suffix in DNS_SUFFIXES.iter().flat_map(|row| row.suffixes) {
+            assert!(suffix.contains('.') && *suffix == suffix.to_lowercase() && !suffix.starts_with('.'), "{suffix}");
+        }
+    }
+
     #[test]
     fn rows_are_well_formed() {
         let is_known = |name: &str| ALL.iter().any(|known| known.name == name && known.standing == Standing::Current);
         for (known, record) in records() {
             let name = known.name;
             assert!(!record.operator.is_empty() && !record.source.is_empty(), "{name}");
-            if let Some(date) = record.checked {
-                let digits: Vec<Option<u32>> = date.split('-').map(|part| part.parse().ok()).collect();
-                let is_date = match digits[..] {
-                    [Some(2026..), Some(1..=12)] => date.len() == 7,
-                    [Some(2026..), Some(1..=12), Some(1..=31)] => date.len() == 10,
-                    _ => false,
-                };
-                assert!(is_date, "{name}: {date}");
-            }
+            assert!(record.checked.is_none_or(is_date), "{name}: {:?}", record.checked);
             if let Standing::OtherName(other) | Standing::ReplacedBy(other) = known.standing {
                 assert!(is_known(other), "{name}");
             }

@@ -4,7 +4,7 @@
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] and [`lists`] read lists,
 //! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`], [`arrow`] and [`batches`] read columns. A [`place`]
 //! names a local file or a remote object.
-//! [`pages`] reads the statements that arrive with a crawl's pages, and [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
+//! [`identity`] checks whether clients are the crawlers that they name. [`pages`] reads the statements that arrive with a crawl's pages, and [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
 //! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
 //!
 //! ```
@@ -46,6 +46,7 @@ pub mod globs;
 mod gzip;
 mod heritrix;
 pub mod hosts;
+pub mod identity;
 mod item;
 mod jsonl;
 pub mod lines;
