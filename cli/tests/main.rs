@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod agents;
+mod audit;
 mod batches;
 mod by_time;
 mod captures;

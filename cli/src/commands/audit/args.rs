@@ -1,10 +1,13 @@
 //! The arguments of `reptile audit`, and their values.
 
+use std::sync::Arc;
+
+use reptile_records::identity::{Identities, NamedFile};
 use reptile_records::place::Place;
 use reptile_records::tables::ColumnOption;
 use reptile_records::tables::open::URL_OPTION;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::inputs::FilesFrom;
 use crate::options::{SetOptions, ZoneOption};
 use crate::run::metrics::MetricsOptions;
@@ -12,6 +15,7 @@ use crate::sets::agents::EXACT;
 use crate::tables::{TableOptions, column_of};
 use reptile_columns::audit::AuditCells;
 use reptile_records::batches::urls::AT_OPTION;
+use reptile_records::time::WrittenTime;
 
 /// Audit access logs: did crawlers obey?
 ///
@@ -27,7 +31,9 @@ use reptile_records::batches::urls::AT_OPTION;
 ///   served      violations that were answered, and refused ones (status 403 or 429)
 ///   robots.txt  how often it was fetched, and the age of the copy at each request
 ///   sessions    visits that end after five idle minutes, and the pauses in them
-///   too short   pauses shorter than the site's Crawl-delay
+///   too short   pauses shorter than the site's Crawl-delay, whatever the dialect
+///   verified    with --ranges or --dns: requests from addresses of the operator; failed ones
+///               are from others
 ///
 /// Requests that name no crawler, such as those of browsers, are counted and not decided.
 /// A name alone proves nothing: anyone can send the header of a crawler.
@@ -41,7 +47,7 @@ use reptile_records::batches::urls::AT_OPTION;
   reptile audit visits.parquet --set years.reptile --agent '{ua}' --at '{ts}' --status none
 
 Rows of --violations are in the order of time, with the columns time, crawler, client,
-url, status, verdict, line, rule, reason, in_grace and capture_time.
+identity, url, status, verdict, line, rule, reason, in_grace and capture_time.
 
 Exit code: 0 done, regardless of violations; 1 most rows of a log are invalid, or SET was
 compiled from an input with bad files; 2 the command failed, and left no file."
@@ -68,12 +74,28 @@ pub struct Args {
     /// The column of the responses' statuses, or none [default: '{status}']
     #[arg(long, value_name = "{COLUMN}|none", value_parser = OptionalColumn::parse)]
     pub status: Option<OptionalColumn>,
-    /// The column of the clients' addresses, which --violations repeats [default: none]
+    /// The column of the clients' addresses [default: '{client}' with --ranges or --dns, or else none]
     ///
     /// '{client}' is the address that the server of an access log saw. In front of a server, a proxy that you trust may
     /// write the address to another column. A header is the client's own text.
     #[arg(long, value_name = "{COLUMN}", value_parser = column)]
     pub client: Option<String>,
+    /// Check clients: FILE has the address ranges of the crawler or operator NAME; can be repeated
+    ///
+    /// FILE is the JSON that operators publish, or has an address or CIDR prefix on each line. `reptile agents --json`
+    /// has the addresses of published lists. A client is verified, or failed, or no check is possible: for crawlers
+    /// without a list, and for an address outside a list that is older than the request, because the operator may have
+    /// added it since.
+    #[arg(long, value_name = "NAME=FILE", value_parser = NamedFile::parse)]
+    pub ranges: Vec<NamedFile>,
+    /// When the files of --ranges were fetched [default: the creationTime in each]
+    #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, requires = "ranges", allow_negative_numbers = true)]
+    pub ranges_at: Option<WrittenTime>,
+    /// Check clients: FILE has an address, a tab and a name on each line
+    ///
+    /// The names are those of a reverse lookup that was confirmed by a forward one. Nothing is looked up here.
+    #[arg(long, value_name = "FILE")]
+    pub dns: Option<Place>,
     #[command(flatten)]
     pub tables: TableOptions,
     /// How long a crawler may obey the robots.txt before a change, such as 24h, 90m or 0s [default: 24h]
@@ -127,8 +149,27 @@ impl Args {
             None => Some("status"),
             Some(OptionalColumn(name)) => name.as_deref(),
         };
-        let cells = AuditCells { status: add("--status", status), client: add("--client", self.client.as_deref()) };
+        let client = self.client.as_deref().or(self.checks_clients().then_some("client"));
+        let cells = AuditCells { status: add("--status", status), client: add("--client", client) };
         (wanted, cells)
+    }
+
+    /// Returns whether clients are checked.
+    pub fn checks_clients(&self) -> bool {
+        !self.ranges.is_empty() || self.dns.is_some()
+    }
+
+    /// Reads the known addresses of crawlers, if clients are checked.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, or has another format.
+    pub fn identities(&self) -> Result<Option<Arc<Identities>>> {
+        if !self.checks_clients() {
+            return Ok(None);
+        }
+        let as_of = self.ranges_at.map(|time| time.in_zone(&self.zone.timezone)).transpose();
+        let as_of = as_of.map_err(|error| Failure::new(format!("--ranges-at: {error}")))?;
+        Ok(Some(Arc::new(Identities::read(&self.ranges, self.dns.as_ref(), as_of)?)))
     }
 
     /// Adds what to do to the error about a log without statuses, which the user did not name.

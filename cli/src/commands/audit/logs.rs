@@ -13,6 +13,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::Set;
 use reptile::capture::Time;
 use reptile_columns::audit::{Audit, AuditOptions, Auditor, REORDER_SECONDS, Requests, Sorted, Sorter};
+use reptile_records::identity::Identities;
 use reptile_records::lines::{Chunk, ChunkKind};
 use reptile_records::place::Place;
 use reptile_records::tables::Table;
@@ -39,6 +40,7 @@ const TIME_CELL: usize = 1;
 pub struct Logs<'a> {
     args: &'a Args,
     set: &'a Set,
+    identities: Option<Arc<Identities>>,
     /// The logs that are not open yet, the earliest last.
     later: Vec<(Time, &'a Place)>,
     open: Vec<OpenLog<'a>>,
@@ -99,7 +101,12 @@ impl<'a> Logs<'a> {
     ///
     /// # Errors
     /// Returns an error if a log cannot be read or lacks a column.
-    pub fn open(args: &'a Args, set: &'a Set, paths: &'a [Place]) -> Result<Logs<'a>> {
+    pub fn open(
+        args: &'a Args,
+        set: &'a Set,
+        identities: Option<Arc<Identities>>,
+        paths: &'a [Place],
+    ) -> Result<Logs<'a>> {
         let mut later = Vec::with_capacity(paths.len());
         for path in paths {
             let is_read_once = paths.len() == 1 || path.is_standard() || path.is_special();
@@ -108,7 +115,7 @@ impl<'a> Logs<'a> {
         }
         later.sort_by_key(|(first, _)| std::cmp::Reverse(*first));
         let (open, counts) = (Vec::new(), LogCounts { logs: paths.len(), ..LogCounts::default() });
-        Ok(Logs { args, set, later, open, counts, progress: Progress::of_bytes(None) })
+        Ok(Logs { args, set, identities, later, open, counts, progress: Progress::of_bytes(None) })
     }
 
     /// Reads every log, and counts its requests. Violations are written in the order of time.
@@ -169,7 +176,7 @@ impl<'a> Logs<'a> {
                 return Err(Failure::at(path, message));
             }
             self.later.pop();
-            let log = OpenLog::start(self.args, self.set, path, first)?;
+            let log = OpenLog::start(self.args, (self.set, &self.identities), path, first)?;
             let format = log.table.format.to_string();
             if !self.counts.formats.contains(&format) {
                 self.counts.formats.push(format);
@@ -230,7 +237,12 @@ impl<'a> Logs<'a> {
 
 impl<'a> OpenLog<'a> {
     /// Opens a log, and starts the thread that reads it.
-    fn start(args: &Args, set: &Set, path: &'a Place, first: Time) -> Result<OpenLog<'a>> {
+    fn start(
+        args: &Args,
+        (set, identities): (&Set, &Option<Arc<Identities>>),
+        path: &'a Place,
+        first: Time,
+    ) -> Result<OpenLog<'a>> {
         let (table, mut rows) = open(args, path)?;
         let is_log = table.format.is_log();
         let (_, cells) = args.wanted();
@@ -238,6 +250,7 @@ impl<'a> OpenLog<'a> {
             zone: table.zone_of_times(&args.zone.timezone),
             grace: args.grace.seconds(),
             is_exact: args.is_exact(),
+            identities: identities.clone(),
         };
         let auditor = Auditor::new(set, is_log, cells, options).map_err(|error| Failure::at(&args.set, error))?;
         let (sender, parts) = mpsc::sync_channel(AHEAD);

@@ -25,6 +25,7 @@ use crate::run::lineage::{InputState, Lineage, OutputState, RowCounts, SetState}
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::report::Report;
+use reptile_records::identity::Identities;
 use reptile_records::place::Place;
 
 /// A finished audit, and what it read.
@@ -33,6 +34,8 @@ struct Findings<'a> {
     set: &'a Set,
     audited: &'a Audited,
     logs: &'a LogCounts,
+    /// The known addresses, if clients were checked.
+    identities: Option<&'a Identities>,
 }
 
 /// Runs the command.
@@ -46,13 +49,14 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let mut violations = Violations::create(args)?;
     let page = Output::create_beside("--report", args.report.as_ref(), args.force)?;
     let start = Instant::now();
+    let identities = args.identities()?;
     let opened = OpenSet::open(args)?;
     let set = &opened.set;
     let inputs: Vec<InputState> = paths.iter().map(InputState::of).collect();
     let mut audit = Audit::new(set, args.grace.seconds());
-    let logs = Logs::open(args, set, &paths)?.audit(&mut audit, &mut violations)?;
+    let logs = Logs::open(args, set, identities.clone(), &paths)?.audit(&mut audit, &mut violations)?;
     let audited = audit.finish();
-    let findings = Findings { args, set, audited: &audited, logs: &logs };
+    let findings = Findings { args, set, audited: &audited, logs: &logs, identities: identities.as_deref() };
     let mut complete = violations.complete()?;
     if let Some(output) = page {
         complete.extend(page::write(&findings, output)?);

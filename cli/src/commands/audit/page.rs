@@ -46,7 +46,7 @@ pub fn write(findings: &Findings<'_>, mut output: Output) -> Result<Option<Compl
 }
 
 fn page(findings: &Findings<'_>) -> String {
-    let Findings { args, set, audited, logs } = findings;
+    let Findings { args, set, audited, logs, identities } = findings;
     let mut page = Page::new("Did crawlers obey robots.txt?", STYLE);
     let all = |count: fn(&CrawlerAudit) -> u64| grouped(audited.crawlers.iter().map(count).sum());
     let set_name = escaped(&printable(args.set.shown().as_bytes()));
@@ -74,7 +74,7 @@ fn page(findings: &Findings<'_>) -> String {
          robots.txt fetched</span></p>\n",
     );
     for (counts, days) in audited.crawlers.iter().zip(&audited.days).take(SHOWN_CRAWLERS) {
-        push_crawler(counts, days, &mut page);
+        push_crawler(counts, days, identities.is_some(), &mut page);
     }
     if let Some(others) = audited.crawlers.len().checked_sub(SHOWN_CRAWLERS).filter(|&others| others > 0) {
         page.push(format_args!("<p>And {} other crawlers with fewer violations.</p>\n", grouped(others as u64)));
@@ -84,7 +84,7 @@ fn page(findings: &Findings<'_>) -> String {
     page.finish()
 }
 
-fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, page: &mut Page) {
+fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, is_checked: bool, page: &mut Page) {
     let name = escaped(&shown_name(&counts.name));
     page.push(format_args!("<section class=\"crawler\">\n<h2>{name}</h2>\n<p>{}</p>\n", sentence(counts)));
     push_timeline(&name, days, page);
@@ -95,6 +95,12 @@ fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, page: &mut Pag
     };
     let ages = counts.ages.map(grouped);
     let never = &ages[COPY_AGES.len() + 1];
+    let of = |counts: &[u64; 3]| {
+        let [verified, failed, no_check] = counts.map(grouped);
+        format!("verified {verified}, failed {failed}, no check possible {no_check}")
+    };
+    let clients = [("Clients of requests", of(&counts.identities)), ("Clients of violations", of(&counts.violators))];
+    let clients = clients.into_iter().filter(|_| is_checked).map(|(name, fact)| (name.to_owned(), fact));
     page.push_facts(
         [
             ("First and last violation", times.unwrap_or_else(|| "none".into())),
@@ -111,7 +117,9 @@ fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, page: &mut Pag
             ("Sessions", grouped(counts.sessions)),
             ("Crawl-delay", delays),
         ]
-        .map(|(name, fact)| (name.to_owned(), fact)),
+        .map(|(name, fact)| (name.to_owned(), fact))
+        .into_iter()
+        .chain(clients),
     );
     page.push_str("</section>\n");
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reptile_columns::Top;
 use reptile_columns::audit::{COPY_AGES, CrawlerAudit};
+use reptile_records::identity::{Identities, RangesFile};
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ pub fn print(findings: &Findings<'_>, time: Duration) -> Result<()> {
 
 /// Prints a table with a row for each crawler, then the rules and URLs that were violated most.
 fn print_table(findings: &Findings<'_>) -> Result<()> {
-    let names = [
+    let mut names = vec![
         "crawler",
         "requests",
         "violations",
@@ -66,8 +67,12 @@ fn print_table(findings: &Findings<'_>) -> Result<()> {
         "first violation",
         "last violation",
     ];
-    let mut rows = vec![names.map(str::to_owned)];
-    rows.extend(findings.audited.crawlers.iter().take(SHOWN_CRAWLERS).map(row));
+    let is_checked = findings.identities.is_some();
+    if is_checked {
+        names.extend(["verified", "failed"]);
+    }
+    let mut rows: Vec<Vec<String>> = vec![names.iter().map(|&name| name.to_owned()).collect()];
+    rows.extend(findings.audited.crawlers.iter().take(SHOWN_CRAWLERS).map(|counts| row(counts, is_checked)));
     let widths: Vec<usize> =
         (0..names.len()).map(|at| rows.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect();
     let mut text = String::new();
@@ -99,9 +104,9 @@ fn print_table(findings: &Findings<'_>) -> Result<()> {
 }
 
 /// Returns a crawler's row.
-fn row(counts: &CrawlerAudit) -> [String; 14] {
+fn row(counts: &CrawlerAudit, is_checked: bool) -> Vec<String> {
     let time = |time: Option<i64>| time.map(show_time).unwrap_or_else(|| "-".into());
-    [
+    let mut row = vec![
         shown_name(&counts.name),
         grouped(counts.requests),
         grouped(counts.violations),
@@ -116,7 +121,11 @@ fn row(counts: &CrawlerAudit) -> [String; 14] {
         if counts.delayed > 0 { grouped(counts.too_short) } else { "-".into() },
         time(counts.violated.map(|(first, _)| first)),
         time(counts.violated.map(|(_, last)| last)),
-    ]
+    ];
+    if is_checked {
+        row.extend(counts.identities[..2].iter().map(|&count| grouped(count)));
+    }
+    row
 }
 
 /// Returns a crawler's name as shown.
@@ -149,7 +158,8 @@ pub fn split_key(key: &[u8]) -> (String, String) {
 }
 
 fn print_json(findings: &Findings<'_>) -> Result<()> {
-    let Findings { args, set, audited, logs } = findings;
+    let Findings { args, set, audited, logs, identities } = findings;
+    let is_checked = identities.is_some();
     let tops = |top: &Top, what: &str| -> Value {
         let rows = top.first(SHOWN_TOPS).into_iter().map(|(key, count)| {
             let (crawler, rest) = split_key(key);
@@ -167,7 +177,11 @@ fn print_json(findings: &Findings<'_>) -> Result<()> {
         "rows_without_crawler": logs.unnamed,
         "invalid_rows": Value::Object(invalid.collect()),
         "unordered_requests": audited.unordered,
-        "crawlers": audited.crawlers.iter().map(crawler_json).collect::<Value>(),
+        "ranges": identities.map(|identities| identities.lists().iter().map(list_json).collect::<Value>()),
+        "dns": identities.and_then(Identities::names).map(|names| {
+            json!({ "path": names.file.shown(), "addresses": names.addresses, "digest": names.digest })
+        }),
+        "crawlers": audited.crawlers.iter().map(|counts| crawler_json(counts, is_checked)).collect::<Value>(),
         "rules": tops(&audited.rules, "rule"),
         "urls": tops(&audited.urls, "url"),
         "counts_may_be_too_low_by": { "rules": audited.rules.missed(), "urls": audited.urls.missed() },
@@ -175,7 +189,18 @@ fn print_json(findings: &Findings<'_>) -> Result<()> {
     file::print(json_lines(&value)?)
 }
 
-fn crawler_json(counts: &CrawlerAudit) -> Value {
+fn list_json(list: &RangesFile) -> Value {
+    json!({
+        "name": list.name, "path": list.file.shown(), "crawlers": list.crawlers, "prefixes": list.prefixes,
+        "created": list.created.map(show_time), "as_of": list.dated.map(show_time), "digest": list.digest,
+    })
+}
+
+fn identities_json(counts: &[u64; 3]) -> Value {
+    json!({ "verified": counts[0], "failed": counts[1], "no_check": counts[2] })
+}
+
+fn crawler_json(counts: &CrawlerAudit, is_checked: bool) -> Value {
     let time = |time: Option<i64>| time.map(show_time);
     let ages = &counts.ages;
     json!({
@@ -203,6 +228,8 @@ fn crawler_json(counts: &CrawlerAudit) -> Value {
                 "not_fetched": ages[COPY_AGES.len() + 1],
             },
         },
+        "identity": is_checked.then(|| identities_json(&counts.identities)),
+        "identity_of_violations": is_checked.then(|| identities_json(&counts.violators)),
         "sessions": counts.sessions,
         "pauses": counts.pauses,
         "mean_pause_seconds": (counts.pauses > 0).then(|| counts.paused as f64 / counts.pauses as f64),

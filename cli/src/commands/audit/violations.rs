@@ -3,6 +3,8 @@
 use reptile_columns::audit::{Request, Violation};
 use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowFormat};
 
+use reptile_records::identity::Identity;
+
 use super::args::Args;
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
@@ -13,10 +15,11 @@ use crate::outputs::sink::Sink;
 const ROWS_AT_ONCE: usize = 1024;
 
 /// The columns of a violation.
-const COLUMNS: [(&str, ColumnType); 11] = [
+const COLUMNS: [(&str, ColumnType); 12] = [
     ("time", ColumnType::Time),
     ("crawler", ColumnType::Word),
     ("client", ColumnType::Text),
+    ("identity", ColumnType::Word),
     ("url", ColumnType::Text),
     ("status", ColumnType::Number),
     ("verdict", ColumnType::Verdict),
@@ -89,6 +92,7 @@ impl File {
         cells.time(Some(request.time));
         cells.text(crawler.as_bytes());
         cells.text(&violation.client);
+        cells.text(request.identity.map_or("", Identity::as_str).as_bytes());
         cells.text(&violation.url);
         cells.number(u32::from(request.status.unwrap_or_default()));
         cells.verdict(request.verdict);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reptile::capture::Time;
+use reptile_records::identity::Identity;
 
 use crate::text::Top;
 
@@ -46,6 +47,10 @@ pub struct CrawlerAudit {
     pub refused: u64,
     /// Requests, also allowed ones, that were refused.
     pub all_refused: u64,
+    /// Requests by identity: verified, failed, and no check possible. All are zero if clients are not checked.
+    pub identities: [u64; 3],
+    /// Violations by identity.
+    pub violators: [u64; 3],
     /// Requests for robots.txt.
     pub fetches: u64,
     /// Those that gave the crawler a copy: an answer other than 403, 429 and 5xx.
@@ -100,6 +105,16 @@ pub struct Audited {
     /// Requests that were logged more than [`REORDER_SECONDS`](super::REORDER_SECONDS) too late, or over a limit, and
     /// have no session, pause and copy.
     pub unordered: u64,
+}
+
+/// Counts an identity.
+pub(super) fn add_identity(counts: &mut [u64; 3], identity: Option<Identity>) {
+    match identity {
+        None => {}
+        Some(Identity::Verified) => counts[0] += 1,
+        Some(Identity::Failed) => counts[1] += 1,
+        Some(Identity::NoCheck(_)) => counts[2] += 1,
+    }
 }
 
 /// Extends a period to a time.

@@ -8,6 +8,7 @@ use bumpalo::Bump;
 use reptile::capture::Time;
 use reptile::urls::split;
 use reptile::{Agent, Error, Explanation, Set, Verdict};
+use reptile_records::identity::{CrawlerCheck, Identities, Identity, NoCheck};
 use reptile_records::lines::trimmed_url;
 use reptile_records::tables::source::Block;
 use reptile_records::tables::{Fault, Row, Table};
@@ -45,11 +46,13 @@ pub struct AuditOptions {
     pub grace: Time,
     /// Whether crawlers in tables are named unchanged, as by `exact:`.
     pub is_exact: bool,
+    /// The known addresses of crawlers, if clients are checked.
+    pub identities: Option<Arc<Identities>>,
 }
 
 impl Default for AuditOptions {
     fn default() -> AuditOptions {
-        AuditOptions { zone: Zone::default(), grace: DAY_SECONDS, is_exact: false }
+        AuditOptions { zone: Zone::default(), grace: DAY_SECONDS, is_exact: false, identities: None }
     }
 }
 
@@ -76,7 +79,9 @@ pub struct Request {
     pub is_for_robots: bool,
     /// The response's status, if the log has it.
     pub status: Option<u16>,
-    /// The violation, if the verdict is `disallow`.
+    /// Whether the client is the crawler, if clients are checked.
+    pub identity: Option<Identity>,
+    /// The violation, if the verdict is `disallow` and the request is not for robots.txt.
     pub violation: Option<Box<Violation>>,
 }
 
@@ -224,11 +229,11 @@ impl Auditor {
     }
 
     /// Decides some rows. Most rows of a log are of browsers, which name no crawler and are not decided.
-    fn decide_batch(
-        &self,
+    fn decide_batch<'i>(
+        &'i self,
         rows: &[CrawlerRow<'_>],
         session: &mut Session<'_>,
-        numbers: &mut Numbers,
+        numbers: &mut Numbers<'i>,
         found: &mut Requests,
     ) -> Result<(), Error> {
         session.find_all(rows)?;
@@ -240,14 +245,18 @@ impl Auditor {
         session.decide(&of_crawlers, named.iter().copied(), times, &mut verdicts)?;
         for ((&place, row), verdict) in named.iter().zip(of_crawlers).zip(verdicts) {
             let Some((name, agent)) = session.named(place) else { continue };
-            let crawler = numbers.crawler(name, agent, found);
+            let crawler = numbers.crawler(name, agent, self.options.identities.as_deref(), found);
+            let identity = self.options.identities.as_ref().map(|_| numbers.identity(crawler, row));
             let (origin, is_for_robots) = numbers.origin(row.url, found);
             let violation = match verdict {
+                // Always allowed (RFC 9309, section 2.2.2), also if the set's dialect does not say so.
+                _ if is_for_robots => None,
                 Verdict::Disallow => Some(Box::new(self.violation(row, agent)?)),
                 _ => None,
             };
             let (time, status) = (row.time, row.status);
-            found.requests.push(Request { time, crawler, origin, verdict, is_for_robots, status, violation });
+            let request = Request { time, crawler, origin, verdict, is_for_robots, status, identity, violation };
+            found.requests.push(request);
         }
         Ok(())
     }
@@ -288,21 +297,38 @@ impl Auditor {
 
 /// The numbers of a block's crawlers and origins.
 #[derive(Default)]
-struct Numbers {
+struct Numbers<'i> {
     crawlers: HashMap<Arc<str>, u32>,
+    /// The checks for the clients of each crawler.
+    checks: Vec<Option<CrawlerCheck<'i>>>,
     origins: HashMap<u64, u32>,
     hasher: OriginHasher,
 }
 
-impl Numbers {
-    fn crawler(&mut self, name: &Arc<str>, agent: &Agent, found: &mut Requests) -> u32 {
+impl<'i> Numbers<'i> {
+    fn crawler(
+        &mut self,
+        name: &Arc<str>,
+        agent: &Agent,
+        identities: Option<&'i Identities>,
+        found: &mut Requests,
+    ) -> u32 {
         if let Some(&number) = self.crawlers.get(name) {
             return number;
         }
         let number = found.crawlers.len() as u32;
         found.crawlers.push((Arc::clone(name), agent.clone()));
         self.crawlers.insert(Arc::clone(name), number);
+        self.checks.push(identities.and_then(|identities| identities.crawler(name)));
         number
+    }
+
+    /// Returns whether a row's client is the crawler with this number.
+    fn identity(&self, crawler: u32, row: &CrawlerRow<'_>) -> Identity {
+        match self.checks.get(crawler as usize) {
+            Some(Some(check)) => check.client(row.client, Some(row.time)),
+            _ => Identity::NoCheck(NoCheck::UnknownCrawler),
+        }
     }
 
     /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are no URLs

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use reptile::capture::Time;
 use reptile::summary::Access;
 use reptile::urls::split;
-use reptile::{Agent, Error, Set, Verdict};
+use reptile::{Agent, DirectiveKind, Error, Set, Verdict};
 
-use super::counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_DAYS, OTHERS, extend};
+use super::counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_DAYS, OTHERS, add_identity, extend};
 use super::requests::{DAY_SECONDS, Request, Violation};
 use super::sorter::{OTHER_ORIGINS, Sorted};
 use crate::text::Top;
@@ -136,6 +136,7 @@ impl Audit {
         }
         let is_refused = matches!(request.status, Some(403 | 429));
         counts.requests += 1;
+        add_identity(&mut counts.identities, request.identity);
         counts.all_refused += u64::from(is_refused);
         match (request.verdict, &request.violation) {
             (_, Some(violation)) => {
@@ -146,6 +147,7 @@ impl Audit {
                     counts.in_grace += 1;
                 } else {
                     counts.violations += 1;
+                    add_identity(&mut counts.violators, request.identity);
                     extend(&mut counts.violated, request.time);
                     self.add_to_tops(request.crawler, violation);
                 }
@@ -211,13 +213,17 @@ impl Audit {
         Ok(Some(Visited { pause: Some(pause), delay: visit.delay, copied: age }))
     }
 
-    /// Returns the crawler's `Crawl-delay` at an origin in whole seconds, by the newest robots.txt.
+    /// Returns the crawler's `Crawl-delay` at an origin in whole seconds, by the newest robots.txt. It is the website's
+    /// wish even if the set's dialect does not read it.
     fn delay(&self, request: &Request) -> Result<Option<Time>, Error> {
         let agent = self.agents.get(request.crawler as usize).and_then(Option::as_ref);
         let url = self.origins.get(request.origin as usize);
         let (Some(agent), Some(url)) = (agent, url) else { return Ok(None) };
-        let delay = agent.crawl_delay(url)?;
-        Ok(delay.map(|delay| Time::try_from(delay.as_secs()).unwrap_or(Time::MAX)).filter(|&delay| delay > 0))
+        let directives = agent.directives(url)?;
+        let delays = directives.iter().filter(|line| line.kind == DirectiveKind::CrawlDelay);
+        let mut seconds = delays.filter_map(|line| str::from_utf8(&line.value).ok()?.parse::<f64>().ok());
+        // The conversion saturates, and the fraction is cut off.
+        Ok(seconds.next().map(|seconds| seconds as Time).filter(|&seconds| seconds > 0))
     }
 
     /// Returns whether the origin of a violation disallows everything for the crawler at its time.
