@@ -114,8 +114,12 @@ fn mistaken_agent_names_end_with_exit_code_2() {
     let remark = "--agent chatgpt: a robots.txt contains this name, but its crawlers are probably GPTBot, OAI-SearchBot, \
                   ChatGPT-User";
     folder.run(&["test", "brand.txt", "/", "--agent", "chatgpt"]).says(0, &[remark]);
-    // A name from the file, and one that resembles no known crawler.
+    // A name from the file, one that resembles no known crawler, and another crawler's that resembles one.
     folder.run(&["test", "robots.txt", "/", "--agent", "googelbott", "--agent", "MyBot"]).says(0, &[]);
+    for other in ["Snapbot", "pingbot", "Snapbot>*"] {
+        folder.run(&["test", "robots.txt", "/", "--agent", other]).says(0, &[]);
+        folder.run(&["classify", "set", "urls.txt", "--agent", other]).says(0, &[]);
+    }
     folder.run(&["classify", "set", "urls.txt", "--agent", "other", "--agent", "MyBot"]).says(0, &[]);
 }
 

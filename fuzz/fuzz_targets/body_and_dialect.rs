@@ -8,6 +8,7 @@ use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
 use reptile::{Capture, Compiler, Dialect, OneShot, Robots, Verdict};
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Outcome, Profile};
 use reptile_compiler::dialect::ALL;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
@@ -66,6 +67,7 @@ impl Question<'_> {
         }
         let arena = Bump::new();
         let Ok(prepared) = prepare(self.body, self.dialect, &arena) else { return };
+        let has_uses = prepared.diagnostics.count(DiagnosticKind::UsageOverLimit) == 0;
         let mut builder = SetBuilder::new(self.dialect).by_time(self.by_time);
         builder.add([OwnedOrigin { host: HOST.as_bytes().into(), scheme: Scheme::Http, port: 80 }], prepared);
         let Ok(compiled) = builder.finish(self.strategy) else { return };
@@ -77,7 +79,7 @@ impl Question<'_> {
             assert_eq!(ask_for(&set, &policy_of(&set, HOST), &resolved, &url), Ok(expected), "a path of two rules");
         }
         if split(&self.url).is_ok() {
-            self.check_uses(&set, &resolved, expected.allowed);
+            self.check_uses(&set, &resolved, expected.allowed, has_uses);
         }
     }
 
@@ -95,8 +97,8 @@ impl Question<'_> {
         pairs.map(|(first, second)| [start.as_bytes(), first, second].concat()).collect()
     }
 
-    /// Checks the uses that the file states for the page.
-    fn check_uses(&self, set: &Set<Vec<u8>>, resolved: &Resolved, is_allowed: bool) {
+    /// Checks the uses that the file states for the page. `has_uses` says that no limit left out their lines.
+    fn check_uses(&self, set: &Set<Vec<u8>>, resolved: &Resolved, is_allowed: bool, has_uses: bool) {
         let boxed = |label: &str| -> Vec<Box<[u8]>> { vec![label.as_bytes().into()] };
         let of_usage = USES.map(|label| UsageCategory { usage: boxed(label), ..UsageCategory::default() });
         let of_signals = SIGNALS.map(|label| UsageCategory { signals: boxed(label), ..UsageCategory::default() });
@@ -106,6 +108,7 @@ impl Question<'_> {
         set.usage_all(&[agent], [&self.url[..]], &query, &mut verdicts, &mut found).expect("a valid set");
         let OracleUses { usage, signals } = oracle::uses(self.body, self.dialect, resolved, &self.url);
         let expected: Vec<Preference> = match is_allowed {
+            true if !has_uses => vec![Preference::Unknown; query.len()],
             true => {
                 USES.iter().map(|use_| usage.get(use_)).chain(SIGNALS.iter().map(|use_| signals.get(use_))).collect()
             }

@@ -109,7 +109,7 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
 /// Returns the known crawler or product token that a name almost matches: one letter is missing, extra, replaced, or
 /// swapped with the next.
 ///
-/// Returns `None` if the name is known.
+/// Returns `None` if the name is known, here or as another crawler's.
 ///
 /// Intended for names typed by people: `Googelbot` is a product token, but probably not the intended one. Names that
 /// differ more are usually other crawlers, such as Jooblebot. So are short names that differ in one letter, such as
@@ -119,6 +119,8 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
 /// use reptile_compiler::dialect::crawlers::nearly;
 /// assert_eq!(nearly(b"Googelbot"), Some("Googlebot"));
 /// assert_eq!((nearly(b"googlebot"), nearly(b"MyBot")), (None, None));
+/// // Another crawler, not a misspelled ShapBot.
+/// assert_eq!(nearly(b"Snapbot"), None);
 /// ```
 #[must_use]
 pub fn nearly(name: &[u8]) -> Option<&'static str> {
@@ -127,7 +129,8 @@ pub fn nearly(name: &[u8]) -> Option<&'static str> {
 
 /// Finds a name like [`nearly`], and adds to `steps` one for each known name and each pair of letters compared.
 pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static str> {
-    if name.len() > MAX_MISSPELLED_BYTES {
+    let is_other = || OTHER_CRAWLERS.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+    if name.len() > MAX_MISSPELLED_BYTES || is_other() {
         return None;
     }
     let letters = letters_in(name);
@@ -160,6 +163,13 @@ fn is_one_letter_off(name: &[u8], known: &str) -> bool {
     let is_swapped = || name.len() == known.len() && strsim::hamming(&text, &known) == Ok(2);
     strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELLED_BYTES || is_swapped())
 }
+
+/// Other crawlers' names that are one letter off from a known crawler's name, in lower case. Each comes from its
+/// operator's user agent.
+const OTHER_CRAWLERS: [&str; 2] = [
+    "pingbot", // pingbot/2.0 (+http://www.pingdom.com/)
+    "snapbot", // Snapbot/1.0 (Snap Shots, +http://www.snap.com)
+];
 
 /// Minimum length in bytes for which a replaced letter is a mistake rather than another crawler.
 const MIN_MISSPELLED_BYTES: usize = 7;
@@ -224,6 +234,12 @@ mod tests {
             ("msrbot", None),
             ("Bimgbot", Some("bingbot")),
             ("Jooblebot", None),
+            ("Snapbot", None),
+            ("SnapBot", None),
+            ("Shapbott", Some("ShapBot")),
+            ("Shpabot", Some("ShapBot")),
+            ("Pingbot", None),
+            ("bimgbot", Some("bingbot")),
             ("DuckDuckGoBot", None),
             ("BingBot", None),
             ("Googlebot", None),
@@ -241,6 +257,15 @@ mod tests {
         for known in ALL {
             assert!(known.tokens.iter().chain([&known.name]).all(|name| nearly(name.as_bytes()).is_none()));
             assert!(known.name.len() < MAX_MISSPELLED_BYTES, "{}", known.name);
+        }
+    }
+
+    /// No name in the list is needless, and none hides a known crawler.
+    #[test]
+    fn other_crawlers_are_one_letter_off_from_known_crawlers() {
+        for other in OTHER_CRAWLERS {
+            assert!(ALL.iter().any(|known| is_one_letter_off(other.as_bytes(), known.name)), "{other}");
+            assert!(known(other.as_bytes()).is_none() && other == other.to_ascii_lowercase(), "{other}");
         }
     }
 

@@ -299,25 +299,25 @@ impl Reasoner {
         let of_use = |number| {
             let groups: Vec<AccessLists<'_>> = uses.groups(number).map(AccessLists::of).collect::<Result<_, _>>()?;
             let sides: Vec<&AccessLists<'_>> = std::iter::once(&access).chain(&groups).collect();
-            let find = |sides: &[&AccessLists<'_>], wanted: &[RuleKind], paths: Option<Assumption>| match paths {
-                Some(paths) => Ok(self.find(sides, wanted, Some(&paths))?.0),
+            // Searches for a path that all sides allow and for which lines state one of the preferences.
+            let find = |sides: &[&AccessLists<'_>], stated: &[Preference]| match uses
+                .paths(number, |preference| stated.contains(&preference))
+            {
+                Some(paths) => Ok(self.find(sides, &vec![RuleKind::Allow; sides.len()], Some(&paths))?.0),
                 None => Ok(Witness::None),
             };
-            let is = |wanted| move |preference| preference == wanted;
-            let disallowed = find(&sides[..1], &[RuleKind::Allow], uses.paths(number, is(Preference::Disallowed)))?;
-            if groups.is_empty() {
-                let allowed = find(&sides, &[RuleKind::Allow], uses.paths(number, is(Preference::Allowed)))?;
-                let unknown = find(&sides, &[RuleKind::Allow], uses.paths(number, is(Preference::Unknown)))?;
-                return Ok([allowed, disallowed, unknown]);
-            }
-            // A group states a preference for every path, and the most restrictive statement holds.
-            let is_open = uses.paths(number, |preference| preference != Preference::Disallowed);
-            let allowed = find(&sides, &vec![RuleKind::Allow; sides.len()], is_open)?;
             let by_group = groups
                 .iter()
                 .map(|group| Ok(self.find(&[&access, group], &[RuleKind::Allow, RuleKind::Disallow], None)?.0));
             let by_group: Vec<Witness> = by_group.collect::<Result<_, Corrupt>>()?;
-            Ok([allowed, shortest(by_group.into_iter().chain([disallowed])), Witness::None])
+            let by_line = find(&sides[..1], &[Preference::Disallowed])?;
+            // A group states a preference for every path, and the most restrictive statement holds.
+            let (allowed, unknown): (&[Preference], &[Preference]) = match groups[..] {
+                [] => (&[Preference::Allowed], &[Preference::Unknown]),
+                _ => (&[Preference::Allowed, Preference::Unknown], &[]),
+            };
+            let disallowed = shortest(by_group.into_iter().chain([by_line]));
+            Ok([find(&sides, allowed)?, disallowed, find(&sides, unknown)?])
         };
         (0..uses.len()).map(of_use).collect()
     }

@@ -14,12 +14,6 @@ use crate::verdict::Explanation;
 pub struct UseTokens(Vec<(usize, Agent)>);
 
 impl UseTokens {
-    /// Returns whether no file in the set says anything about a token of the question.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Appends the tokens that groups of a policy name, each with its category's number.
     pub(super) fn in_policy<'t>(
         &'t self,

@@ -42,36 +42,36 @@ fn is_license(relations: &[u8]) -> bool {
     relations.split(u8::is_ascii_whitespace).any(|relation| relation == LICENSE)
 }
 
-/// The names of `<meta>` elements to read.
+/// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub struct CrawlerNames {
     /// The crawlers' names, in lower case.
     crawlers: Vec<Box<[u8]>>,
     /// Searches for the words without which a text has no statement.
     words: Option<AhoCorasick>,
 }
 
-impl Default for Names {
-    fn default() -> Names {
-        Names::new::<&[u8]>([])
+impl Default for CrawlerNames {
+    fn default() -> CrawlerNames {
+        CrawlerNames::new::<&[u8]>([])
     }
 }
 
-impl Names {
-    /// Creates a list of crawlers' names, in addition to `robots`.
-    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Names {
+impl CrawlerNames {
+    /// Creates a list of product tokens, in any letter case.
+    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> CrawlerNames {
         let crawlers: Vec<Box<[u8]>> =
             names.into_iter().map(|name| name.as_ref().to_ascii_lowercase().into()).collect();
         let words = [ROBOTS, TDM_RESERVATION, LICENSE].into_iter().chain(crawlers.iter().map(|name| &**name));
         // Without a search, every text is read.
         let words = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok();
-        Names { crawlers, words }
+        CrawlerNames { crawlers, words }
     }
 
     /// Returns the end of the last tag that may have a statement: it has a word that statements need, or a character
     /// reference that may be a part of that word. Without such a tag, no way to read the text finds a statement. Most
     /// texts lack one, or have it near the start, and this search is faster than any parser.
-    pub fn end_of_statements(&self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn end_of_statements(&self, text: &[u8]) -> Option<usize> {
         let may_state = |tag: &Range<usize>| {
             let tag = &text[tag.clone()];
             let Some(words) = &self.words else { return true };
@@ -81,7 +81,7 @@ impl Names {
     }
 
     /// Adds an element's statement, if it has one. A name may be a list, or a product token with a version.
-    pub fn add(&self, element: &Element, statements: &mut Statements) {
+    pub fn add_element(&self, element: &Element, statements: &mut Statements) {
         match element {
             Element::Meta { name, content } => {
                 let name = name.to_ascii_lowercase();
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn words_may_be_spelled_with_references() {
-        let names = Names::new(["a_bot"]);
+        let names = CrawlerNames::new(["a_bot"]);
         let cases = [
             ("<meta name=robots>", true),
             ("<meta name=ROBOTS>", true),

@@ -11,8 +11,8 @@ mod xhtml;
 
 use reptile::rights::{Channel, Statements};
 
-pub use self::elements::Element;
-use self::elements::{Names, is_license_link};
+use self::elements::is_license_link;
+pub use self::elements::{CrawlerNames, Element};
 pub use self::readings::ContentType;
 
 /// Number of bytes of a page's decoded text that are searched for elements.
@@ -27,18 +27,7 @@ pub enum PageText<'t> {
     Str(&'t str),
 }
 
-/// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
-#[derive(Clone, Debug, Default)]
-pub struct CrawlerNames {
-    names: Names,
-}
-
 impl CrawlerNames {
-    /// Creates a list of product tokens, in any letter case.
-    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> CrawlerNames {
-        CrawlerNames { names: Names::new(names) }
-    }
-
     /// Returns the statements in a response that does not come from an archive. Without headers or without a text,
     /// their statements are missing. A longer text is read up to [`MAX_TEXT_BYTES`]. The caller decodes the content
     /// codings, and calls [`Statements::set_missing`] if the text lacks its end.
@@ -78,12 +67,7 @@ impl CrawlerNames {
     /// Adds the statements in the start of a text, of up to [`MAX_TEXT_BYTES`], in the encodings and formats of its
     /// content type. `is_start` says that the text continues.
     pub fn read_text(&self, start: &[u8], is_start: bool, content_type: &ContentType, statements: &mut Statements) {
-        readings::read(start, is_start, content_type, &self.names, statements);
-    }
-
-    /// Adds an element's statement, if it has one.
-    pub fn add_element(&self, element: &Element, statements: &mut Statements) {
-        self.names.add(element, statements);
+        readings::read(start, is_start, content_type, self, statements);
     }
 }
 

@@ -7,7 +7,7 @@
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use reptile::rights::{Channel, Statements};
 
-use crate::elements::{Element, Names};
+use crate::elements::{CrawlerNames, Element};
 use crate::{html, xhtml};
 
 /// The byte that begins an escape sequence of ISO-2022-JP.
@@ -144,7 +144,13 @@ fn is_part(reading: &Statements, whole: &Statements) -> bool {
 }
 
 /// Adds the statements in a response's text. With `is_start`, the response continues after the text.
-pub fn read(text: &[u8], is_start: bool, content_type: &ContentType, names: &Names, statements: &mut Statements) {
+pub fn read(
+    text: &[u8],
+    is_start: bool,
+    content_type: &ContentType,
+    names: &CrawlerNames,
+    statements: &mut Statements,
+) {
     let mut readings = Vec::new();
     for encoding in content_type.encodings(text) {
         for format in content_type.formats(text) {
@@ -164,12 +170,12 @@ fn read_as(
     encoding: &'static Encoding,
     text: &[u8],
     is_start: bool,
-    names: &Names,
+    names: &CrawlerNames,
     readings: &mut Vec<Statements>,
 ) {
     let reading = |elements: &[Element], is_read: bool| {
         let mut statements = Statements::default();
-        elements.iter().for_each(|element| names.add(element, &mut statements));
+        elements.iter().for_each(|element| names.add_element(element, &mut statements));
         statements.set_missing(false, !is_read);
         statements
     };

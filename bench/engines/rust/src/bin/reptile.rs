@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
+use reptile::crawlers::of_name;
 use reptile::{Agent, Capture, Compiler, Crawler, Dialect, OneShot, Robots, Set, Verdict};
 use reptile_judge_engines::{Files, Hello, Implementation, Pass, Question, path_as_written, serve};
 
@@ -11,13 +12,6 @@ struct Reptile {
     dialect: &'static Dialect,
     /// The crawlers in single questions so far. Each is resolved once for all files.
     one_shots: RefCell<HashMap<Vec<u8>, OneShot>>,
-}
-
-/// Resolves a crawler by name. An invalid name, as in some conformance tests, is used verbatim.
-macro_rules! agent {
-    ($rules:expr, $name:expr) => {
-        $rules.agent(Crawler::named($name)).or_else(|_| $rules.agent(Crawler::verbatim($name)))
-    };
 }
 
 fn allowed(verdict: Verdict) -> Option<bool> {
@@ -29,6 +23,16 @@ fn allowed(verdict: Verdict) -> Option<bool> {
 }
 
 impl Reptile {
+    /// Returns the crawler with exactly this name, like the oracle: conformance tests use names that no crawler should
+    /// have. Only a dialect that knows the crawler adds the other product tokens that it obeys.
+    fn crawler(&self, name: &[u8]) -> Crawler {
+        let resolved = of_name(name, self.dialect);
+        match &resolved.tokens[..] {
+            [token] if resolved.honors_default_group => Crawler::verbatim(token),
+            tokens => Crawler::chain(tokens, resolved.honors_default_group),
+        }
+    }
+
     fn compile(&self, files: &Files<'_>) -> Result<reptile::CompiledSet, reptile::Error> {
         let mut compiler = Compiler::new(self.dialect);
         for (origin, body) in files {
@@ -42,7 +46,7 @@ impl Reptile {
         // Adjacent questions with the same crawler form a batch.
         let mut batches: Vec<(Agent, Vec<&[u8]>)> = Vec::new();
         for batch in rows.chunk_by(|one, other| one.agent == other.agent) {
-            batches.push((agent!(set, batch[0].agent)?, batch.iter().map(|row| row.url).collect()));
+            batches.push((set.agent(self.crawler(batch[0].agent))?, batch.iter().map(|row| row.url).collect()));
         }
         Ok(Box::new(move || {
             let decided = batches.iter().flat_map(|(agent, urls)| urls.iter().map(|url| agent.decide(url)));
@@ -51,10 +55,11 @@ impl Reptile {
     }
 
     fn open_pass<'a>(&self, files: &Files<'_>, row: &Question<'a>, folder: &Path) -> Result<Pass<'a>, reptile::Error> {
-        let (path, row) = (folder.join("judge.reptile"), *row);
+        let (path, crawler, row) = (folder.join("judge.reptile"), self.crawler(row.agent), *row);
         self.compile(files)?.write_file(&path)?;
         Ok(Box::new(move || {
-            let decided = Set::read(&path).ok().and_then(|set| agent!(set, row.agent).ok()?.decide(row.url).ok());
+            let agent = Set::read(&path).ok().and_then(|set| set.agent(crawler.clone()).ok());
+            let decided = agent.and_then(|agent| agent.decide(row.url).ok());
             u64::from(decided == Some(Verdict::Disallow))
         }))
     }
@@ -86,7 +91,7 @@ impl Implementation for Reptile {
     }
 
     fn ready<'f>(&self, file: &'f Robots, row: &Question<'f>) -> Option<Agent> {
-        agent!(file, row.agent).ok()
+        file.agent(self.crawler(row.agent)).ok()
     }
 
     fn path(&self, url: &[u8]) -> Vec<u8> {
@@ -105,9 +110,7 @@ impl Implementation for Reptile {
     fn one_shot(&self, body: &[u8], row: &Question<'_>) -> Option<bool> {
         let mut one_shots = self.one_shots.borrow_mut();
         if !one_shots.contains_key(row.agent) {
-            let new = |crawler| OneShot::new(crawler, self.dialect);
-            let one_shot = new(Crawler::named(row.agent)).or_else(|_| new(Crawler::verbatim(row.agent))).ok()?;
-            one_shots.insert(row.agent.to_vec(), one_shot);
+            one_shots.insert(row.agent.to_vec(), OneShot::new(self.crawler(row.agent), self.dialect).ok()?);
         }
         allowed(one_shots.get(row.agent)?.decide(body, row.url).ok()?.0)
     }
@@ -125,4 +128,71 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "google-lib".to_owned());
     let dialect = Dialect::from_name(&name).ok_or_else(|| format!("expected a dialect name, found {name:?}"))?;
     Ok(serve(Reptile { dialect, one_shots: RefCell::default() })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reptile(dialect: &str) -> Reptile {
+        Reptile { dialect: Dialect::from_name(dialect).unwrap(), one_shots: RefCell::default() }
+    }
+
+    /// Asks both ways.
+    fn answer(dialect: &str, group: &str, agent: &str, url: &str) -> Option<bool> {
+        let (reptile, row) = (reptile(dialect), Question::new(agent.as_bytes(), url.as_bytes()));
+        let body = format!("User-agent: {group}\nDisallow: /a\n");
+        let file = reptile.parse(body.as_bytes()).unwrap();
+        let answer = reptile.allows(&reptile.ready(&file, &row).unwrap(), &row);
+        assert_eq!(reptile.one_shot(body.as_bytes(), &row), answer, "{agent} {url}");
+        answer
+    }
+
+    #[test]
+    fn names_are_exact_and_known_crawlers_have_their_dialects_tokens() {
+        let cases = [
+            // A user-agent line names MJ, and no group can name MJ12bot.
+            ("google-lib", "MJ12bot", "MJ12bot", true),
+            ("google-lib", "MJ", "MJ", false),
+            ("rfc9309", "AI2Bot", "AI2Bot", true),
+            ("google", "archive.org_bot", "archive.org_bot", true),
+            ("yandex", "MJ12bot", "MJ12bot", false),
+            ("google-lib", "Foo Bot", "Foo Bot", true),
+            ("google-lib", "Foo Bot", "Foo", false),
+            ("google-lib", "*", "", false),
+            ("google-lib", "Googlebot", "Googlebot-Image", true),
+            ("google", "Googlebot", "Googlebot-Image", false),
+            ("google", "*", "AdsBot-Google", true),
+            ("yandex", "Yandex", "YandexImages", false),
+            ("koster-1994", "FooBot", "FooBot/2.1", false),
+            ("google", "FooBot", "FooBot/2.1", true),
+        ];
+        for (dialect, group, agent, is_allowed) in cases {
+            assert_eq!(
+                answer(dialect, group, agent, "https://a.example/a"),
+                Some(is_allowed),
+                "{dialect} {group} {agent}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_urls_and_paths_are_answered() {
+        let cases = [
+            ("/a", Some(false)),
+            ("https://a.example/a", Some(false)),
+            ("//a.example/a", Some(true)),
+            ("///a", Some(true)),
+            ("a.example/a", None),
+            ("", None),
+            ("?a", None),
+            ("http:/a", None),
+            ("https://a.example%2f/a", None),
+            ("https://a.example;/a", None),
+            ("https://a.example/a\tb", None),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(answer("google-lib", "*", "FooBot", url), expected, "{url:?}");
+        }
+    }
 }

@@ -16,6 +16,9 @@ final class Names {
     /** Parts of robots' product names. */
     private static final List<String> OF_ROBOTS = Arrays.asList("bot", "crawl", "spider");
 
+    /** Other crawlers' names that are one letter off from a known crawler's name. */
+    static final List<String> OTHER_CRAWLERS = Arrays.asList("pingbot", "snapbot");
+
     private Names() {}
 
     /** Returns whether a product's name looks like a robot's. */
@@ -169,10 +172,13 @@ final class Names {
 
     /**
      * Returns the known name that is one letter off (inserted, removed, replaced, or swapped with the next), or null if
-     * there is none.
+     * there is none or the name is another crawler's.
      */
     static String near(String name, Crawlers crawlers) {
         String lower = lower(name);
+        if (OTHER_CRAWLERS.contains(lower)) {
+            return null;
+        }
         for (Crawlers.Entry entry : crawlers.entries) {
             if (lower(entry.name).equals(lower) || entry.tokens.stream().anyMatch(token -> lower(token).equals(lower))) {
                 return null;

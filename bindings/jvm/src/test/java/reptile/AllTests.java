@@ -15,6 +15,7 @@ final class AllTests {
         Check.section("limits", LimitsTest::run);
         Check.section("names", () -> NamesTest.run(golden, data));
         Check.section("brands", () -> NamesTest.brands(repository.resolve("compiler/src/dialect/mistakes.rs")));
+        Check.section("other crawlers", () -> NamesTest.others(repository.resolve("compiler/src/dialect/crawlers.rs")));
         Check.section("headers", () -> NamesTest.headers(data.resolve("headers")));
         Check.section("null", () -> NullTest.run(golden, data));
         Check.section("several crawlers and rows' crawlers", () -> AgentsTest.run(golden, data.resolve("agents")));

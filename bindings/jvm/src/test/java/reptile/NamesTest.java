@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Which names a set accepts, and how it resolves them. */
 final class NamesTest {
@@ -47,6 +48,7 @@ final class NamesTest {
         Check.equal(nearly, set.agentExactly("Googelbot").mistake(), "a misspelled name");
         Check.equal(nearly, set.agentExactly("A>Googelbot>*").mistake(), "a misspelled name in a chain");
         Check.equal(Optional.empty(), set.agentExactly("Googlebot").mistake(), "a known name");
+        Check.equal(Optional.empty(), set.agentExactly("Pingbot").mistake(), "another crawler, one letter off from bingbot");
         String brand = "which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \"ChatGPT-User\"";
         Check.equal(Optional.of(brand), set.agentExactly("ChatGPT").mistake(), "a brand");
         Check.equal(Optional.of("which is not a crawler's name: every crawler is \"*\""), set.agentExactly("Robots").mistake(), "all");
@@ -89,6 +91,13 @@ final class NamesTest {
         Map<String, String> found = new TreeMap<>();
         Mistakes.TOKENS.forEach((name, tokens) -> found.put(name, String.join(", ", tokens)));
         Check.equal(expected, found, "brands");
+    }
+
+    /** Compares the names of other crawlers with the compiler's. */
+    static void others(Path source) throws Exception {
+        Matcher name = Pattern.compile("(?m)^    \"([a-z]+)\", //").matcher(Files.readString(source));
+        List<String> expected = name.results().map(found -> found.group(1)).collect(Collectors.toList());
+        Check.equal(expected, Names.OTHER_CRAWLERS, "other crawlers");
     }
 
     /** Compares each header's crawler with the crawler that {@code reptile classify --agent '{COLUMN}'} decides for. */
