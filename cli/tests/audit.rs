@@ -355,7 +355,7 @@ fn parts(time: i64, offset: i64) -> (i64, usize, i64, i64, i64, i64) {
     if day < 0 {
         (year, month, day) = (2025, 11, day + 31);
     }
-    for len in [31, 28, 31, 30] {
+    for len in [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
         if day < len || year == 2025 {
             break;
         }

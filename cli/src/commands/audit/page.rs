@@ -9,7 +9,7 @@ use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
 use super::Findings;
-use super::summary::{SHOWN_TOPS, share, shown_age, shown_name, split_key};
+use super::summary::{first_of, share, shown_age, shown_name, split_key};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::page::{Page, escaped};
@@ -202,7 +202,7 @@ fn date(day: i64) -> String {
 }
 
 fn push_top(title: &str, what: &str, top: &Top, page: &mut Page) {
-    let first = top.first(SHOWN_TOPS);
+    let first = first_of(top);
     if first.is_empty() {
         return;
     }

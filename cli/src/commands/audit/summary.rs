@@ -20,7 +20,7 @@ use crate::outputs::summary::{Summary, grouped, rate, seconds};
 const SHOWN_CRAWLERS: usize = 20;
 
 /// Number of rules and URLs that were violated most.
-pub const SHOWN_TOPS: usize = 10;
+const SHOWN_TOPS: usize = 10;
 
 /// The schema's name and version. Only changed or removed fields need a new version.
 const SCHEMA: &str = "reptile-audit/1";
@@ -85,7 +85,7 @@ fn print_table(findings: &Findings<'_>) -> Result<()> {
         text.push_str(&format!("... and {} other crawlers, which --json lists\n", grouped(others as u64)));
     }
     for (what, top) in [("rule", &findings.audited.rules), ("URL", &findings.audited.urls)] {
-        let first = top.first(SHOWN_TOPS);
+        let first = first_of(top);
         if first.is_empty() {
             continue;
         }
@@ -151,6 +151,11 @@ pub fn shown_age(seconds: i64) -> String {
     }
 }
 
+/// Returns the keys with the highest counts, if these exceed what may be missing in others.
+pub fn first_of(top: &Top) -> Vec<(&[u8], u64)> {
+    top.first(SHOWN_TOPS).into_iter().filter(|&(_, count)| count > top.missed()).collect()
+}
+
 /// Splits a key of [`Top`] into the crawler and the rule or URL.
 pub fn split_key(key: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(key);
@@ -161,7 +166,7 @@ fn print_json(findings: &Findings<'_>) -> Result<()> {
     let Findings { args, set, audited, logs, identities } = findings;
     let is_checked = identities.is_some();
     let tops = |top: &Top, what: &str| -> Value {
-        let rows = top.first(SHOWN_TOPS).into_iter().map(|(key, count)| {
+        let rows = first_of(top).into_iter().map(|(key, count)| {
             let (crawler, rest) = split_key(key);
             json!({ "crawler": crawler, what: rest, "violations": count })
         });
