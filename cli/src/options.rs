@@ -502,7 +502,7 @@ const ANSWER_FORMATS: [Choice<AnswerFormat>; 6] = [
 ];
 
 /// The columns of answers.
-const COLUMNS: [Choice<ColumnChoice>; 12] = [
+const COLUMNS: [Choice<ColumnChoice>; 13] = [
     ("url", ColumnChoice::One(Column::Url), "The URL as given, with %XX for characters that a terminal interprets"),
     ("verdict", ColumnChoice::One(Column::Verdict), "allow, disallow, unknown or invalid"),
     (
@@ -531,6 +531,11 @@ const COLUMNS: [Choice<ColumnChoice>; 12] = [
         "capture_time",
         ColumnChoice::One(Column::CaptureTime),
         "The deciding capture's fetch time in UTC; empty if unknown",
+    ),
+    (
+        "capture",
+        ColumnChoice::One(Column::Capture),
+        "The digest of the deciding capture's body, or else its status: xxh3-64:HEX or status:404; empty if unknown",
     ),
     (
         "mask",

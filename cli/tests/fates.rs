@@ -29,7 +29,7 @@ const EXPECTED: [&str; 8] = [
 fn rows(text: &str) -> Vec<String> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
-        assert_eq!((cells.len(), cells[0]), (10, "captures.jsonl"), "{line}");
+        assert_eq!((cells.len(), cells[0]), (11, "captures.jsonl"), "{line}");
         assert!(cells[2].starts_with("captures.jsonl:"), "{line}");
         let host = cells[3].strip_prefix("http://").map_or("", |url| url.split('.').next().unwrap());
         let detail = cells[9].split(": ").next().unwrap();
@@ -50,10 +50,14 @@ fn every_capture_has_a_fate() {
         folder.run(&args).says(1, &[]);
         assert_eq!(folder.read("set"), plain, "the list changes the set");
         let text = String::from_utf8(folder.read("fates.tsv")).unwrap();
-        let header = "file\trecord\tcapture\turl\ttime\tstatus\tredirects\tredirect_chain\tfate\tdetail";
+        let header = "file\trecord\tcapture\turl\ttime\tstatus\tredirects\tredirect_chain\tfate\tdetail\tdigest";
         assert_eq!(text.lines().next(), Some(header));
         assert_eq!(rows(&text), EXPECTED);
         assert!(text.contains("\t2026-01-03T00:00:00Z\t200\t0\t\tused\t"), "{text}");
+        // Computed by the program xxhsum, from the bodies that decide.
+        let digests: Vec<&str> = text.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap()).collect();
+        let [deny, empty] = ["xxh3-64:988ca68b80d9215b", "xxh3-64:2d06800538d394c2"];
+        assert_eq!(digests[1..], [deny, empty, "", "", "", "", ""]);
     }
 }
 

@@ -26,6 +26,7 @@ mod columns;
 mod compile;
 mod damage;
 mod diff;
+mod evidence;
 mod fates;
 mod fault_matrix;
 mod faults;

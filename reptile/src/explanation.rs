@@ -64,6 +64,17 @@ impl fmt::Display for Explanation {
     }
 }
 
+/// Returns the text of a body's hash: `xxh3-64:` and 16 hexadecimal digits.
+///
+/// ```
+/// # #[cfg(feature = "compile")]
+/// assert_eq!(reptile::capture::digest_of_hash(255), "xxh3-64:00000000000000ff");
+/// ```
+#[must_use]
+pub fn digest_of_hash(hash: u64) -> String {
+    format!("xxh3-64:{hash:016x}")
+}
+
 /// The capture and ruleset that a verdict was derived from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -75,4 +86,50 @@ pub struct Provenance {
     /// The deciding ruleset's number, which is the same for equal rules throughout the set, and differs between sets.
     /// `None` if no group applies to the crawler, or no rules decide.
     pub ruleset: Option<u32>,
+    /// The XXH3-64 hash of the deciding capture's body. `None` if its body does not decide, or if the set does not know
+    /// the hash: for a file without a fetch time or a status, and in a set of one file.
+    pub body_hash: Option<u64>,
+    /// The deciding capture's status, if the set knows it.
+    pub status: Option<u16>,
+}
+
+impl Provenance {
+    /// Returns what identifies the deciding capture among its origin's: the digest of its body if that decides, or else
+    /// its status, if the set knows it.
+    ///
+    /// A digest is `xxh3-64:` and 16 hexadecimal digits: the hash, without a seed, of the body as it was compiled, after
+    /// its content and transfer codings were removed.
+    ///
+    /// ```
+    /// # #[cfg(feature = "compile")] {
+    /// use reptile::{Capture, Compiler, Dialect, capture::digest};
+    ///
+    /// let body = "user-agent: *\ndisallow: /a\n";
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// let at = |capture| Capture { time: Some(1_790_000_000), ..capture };
+    /// compiler.add(at(Capture::new("https://a.example/robots.txt", body)?))?;
+    /// let gone = Capture::without_body("https://b.example/robots.txt")?;
+    /// compiler.add(at(Capture { status: Some(404), ..gone }))?;
+    /// let agent = compiler.finish()?.into_set()?.agent("GPTBot")?;
+    /// let capture = |url| agent.provenance(url).map(|found| found.capture());
+    /// assert_eq!(capture("https://a.example/a")?, Some(digest(body.as_bytes())));
+    /// assert_eq!(capture("https://b.example/a")?.as_deref(), Some("status:404"));
+    /// assert_eq!(capture("https://c.example/a")?, None);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn capture(&self) -> Option<String> {
+        let digest = self.body_hash.map(digest_of_hash);
+        digest.or_else(|| self.status.map(|status| format!("status:{status}")))
+    }
+
+    /// Adds the data about a capture.
+    pub(crate) fn of_capture(capture: Option<&reptile_engine::format::histories::CaptureRecord>) -> Provenance {
+        use reptile_engine::format::histories::FetchOutcome;
+        let Some(capture) = capture else { return Provenance::default() };
+        let has_body = capture.outcome == FetchOutcome::Rules && capture.body_hash != 0;
+        let body_hash = has_body.then_some(capture.body_hash);
+        Provenance { fetched_at: capture.time, ruleset: None, body_hash, status: capture.status }
+    }
 }

@@ -460,8 +460,9 @@ impl Set {
             url,
             |_| Provenance::default(),
             |site, agent, path| {
-                let fetched_at = site.captures()?.and_then(|captures| captures.deciding().time);
-                Ok(Provenance { fetched_at, ruleset: site.policy().deciding_ruleset(agent, path)? })
+                let captures = site.captures()?;
+                let ruleset = site.policy().deciding_ruleset(agent, path)?;
+                Ok(Provenance { ruleset, ..Provenance::of_capture(captures.as_ref().map(CaptureHistory::deciding)) })
             },
         )
     }
@@ -471,9 +472,9 @@ impl Set {
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Provenance::default()) };
         let Some(site) = engine.site(&origin)? else { return Ok(Provenance::default()) };
         let Some(policy) = engine.policy_of_at(site.origin(), time)? else { return Ok(Provenance::default()) };
-        let fetched_at = site.captures_until(time, &policy)?.and_then(|captures| captures.deciding().time);
+        let captures = site.captures_until(time, &policy)?;
         let ruleset = path.with(|path| policy.deciding_ruleset(query.resolved, path))?;
-        Ok(Provenance { fetched_at, ruleset })
+        Ok(Provenance { ruleset, ..Provenance::of_capture(captures.as_ref().map(CaptureHistory::deciding)) })
     }
 
     pub(crate) fn matching_rules(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Vec<Rule>, Error> {

@@ -18,8 +18,9 @@ use crate::usage::ReptileUses;
 ///
 /// `*out` becomes a struct array with the type `*out_schema` and one row per URL. `columns` is a list such as
 /// `url,verdict,line` (default: `verdict`): `url`; for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`,
-/// `NAME:group`, `NAME:reason`, `NAME:ruleset`; then `capture_time` (when the deciding robots.txt was captured); `mask`
-/// and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
+/// `NAME:group`, `NAME:reason`, `NAME:ruleset`; then `capture_time` (when the deciding robots.txt was captured);
+/// `capture` (the digest of its body, or its status); `mask` and `refused`, the disallowed crawlers as a bit mask and as
+/// a list. All columns are null where the URL is null.
 ///
 /// `uses`, which may be null, adds a column `NAME:USE` for each use after each crawler's other columns: `allowed`,
 /// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these. Uses with a purpose also

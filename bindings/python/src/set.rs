@@ -94,7 +94,7 @@ impl PySet {
     ///
     /// ``columns`` are ``url``; for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``,
     /// ``NAME:reason`` and ``NAME:ruleset`` (numbered as in ``reptile inspect``); and ``capture_time`` (when the
-    /// deciding robots.txt was captured), ``mask`` and ``refused``: the disallowed crawlers, as a bit mask and as a
+    /// deciding robots.txt was captured), ``capture`` (its digest or status), ``mask`` and ``refused``: the disallowed crawlers, as a bit mask and as a
     /// list (null if the verdict is unknown or invalid). All columns are null where the URL is null. With ``purpose``,
     /// ``mask`` and ``refused`` follow the single verdict for the fetch and the use.
     ///
@@ -146,7 +146,7 @@ impl PySet {
     /// if its URL is. A null name is a row without a crawler.
     ///
     /// Column names have no crawler in front: ``verdict``, ``line``, ``rule``, ``group``, ``reason``, ``ruleset``,
-    /// ``train-ai``, ``purpose``, ``capture_time``, and ``agent``, the crawler that was found. ``mask`` and ``refused``
+    /// ``train-ai``, ``purpose``, ``capture_time``, ``capture``, and ``agent``, the crawler that was found. ``mask`` and ``refused``
     /// are about several crawlers, so they are errors. The other arguments are as in ``decide_many``.
     ///
     /// Each distinct name is resolved once; the set caches up to 8,192 for each thread. A name that is probably

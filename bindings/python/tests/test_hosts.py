@@ -25,7 +25,7 @@ from pyarrow import csv, parquet  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
-COLUMNS = ["verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
+COLUMNS = ["verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "capture", "mask", "refused"]
 USAGE = {"uses": ["train-ai"], "lines": "all", "purpose": "train-ai", "unknown_usage": "disallow"}
 OF_AGENT = [*COLUMNS[: COLUMNS.index("capture_time")], "train-ai", "purpose"]
 """The columns of each crawler, in order."""

@@ -6,7 +6,7 @@ import reptile
 
 from conftest import URLS
 
-ALL = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
+ALL = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "capture", "mask", "refused"]
 
 
 def test_every_column_is_null_where_the_url_is_null(web):

@@ -16,7 +16,7 @@ pyarrow = pytest.importorskip("pyarrow")
 from reptile import _partitions  # noqa: E402
 
 AGENTS = ("MyBot", "GPTBot")
-COLUMNS = ("verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused")
+COLUMNS = ("verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "capture", "mask", "refused")
 UTC = datetime.timezone.utc
 
 

@@ -14,7 +14,7 @@ pyarrow = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
-COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
+COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "capture", "mask", "refused"]
 TIMES = 700
 """Enough rows for engines to split the column."""
 

@@ -13,7 +13,7 @@ use crate::sets::fates::FateRow;
 use reptile_records::place::Place;
 
 /// The columns and their types.
-const COLUMNS: [(&str, ColumnType); 10] = [
+const COLUMNS: [(&str, ColumnType); 11] = [
     ("file", ColumnType::Word),
     ("record", ColumnType::Long),
     ("capture", ColumnType::Text),
@@ -24,6 +24,7 @@ const COLUMNS: [(&str, ColumnType); 10] = [
     ("redirect_chain", ColumnType::Text),
     ("fate", ColumnType::Word),
     ("detail", ColumnType::Text),
+    ("digest", ColumnType::Text),
 ];
 
 /// Text bytes, or rows of columns, per write.
@@ -73,6 +74,7 @@ impl FateWriter {
         cells.text(row.redirects.join(" ").as_bytes());
         cells.text(row.fate.as_str().as_bytes());
         cells.text(row.detail.as_bytes());
+        cells.text(row.digest.as_bytes());
         cells.end();
         if self.rows.len() >= WRITTEN_SIZE { self.write() } else { Ok(()) }
     }

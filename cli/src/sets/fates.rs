@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reptile::capture::{Capture, Captures, Discarded, KeptCapture, Outcome, Time};
+use reptile::capture::{Capture, Captures, Discarded, KeptCapture, Outcome, Time, digest_of_hash};
 use reptile::{Origin, Profile};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -73,6 +73,8 @@ pub struct FateRow {
     pub fate: Fate,
     /// The reason, or the deciding capture's name.
     pub detail: String,
+    /// The digest of the body, if the capture's rules could decide.
+    pub digest: String,
 }
 
 /// Capture details that only fates need.
@@ -156,6 +158,7 @@ impl Fates {
         outcome: Outcome,
         body_hash: u64,
     ) -> Result<()> {
+        let digest = if body_hash == 0 { String::new() } else { digest_of_hash(body_hash) };
         let next = self.outcomes.len();
         let outcome = *self.indices.entry(outcome).or_insert_with(|| {
             self.outcomes.push(outcome);
@@ -166,6 +169,7 @@ impl Fates {
             row.record = source.record.or(row.record);
             row.url = format!("{origin}/robots.txt");
             (row.time, row.status) = (capture.time, capture.status);
+            row.digest.clone_from(&digest);
             (row.redirect_count, row.redirects) = (capture.redirects, source.redirects.clone());
             let candidate = Candidate { row, max_age: capture.max_age, body_hash, outcome };
             let Origin { scheme, port, host } = origin;
@@ -206,6 +210,7 @@ impl Fates {
             redirects: Vec::new(),
             fate: Fate::Used,
             detail: String::new(),
+            digest: String::new(),
         }
     }
 

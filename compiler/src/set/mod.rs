@@ -18,6 +18,6 @@ pub use self::merge::{MergeError, PartError};
 pub use self::origin::OwnedOrigin;
 pub(crate) use self::prepare::prepare_parsed;
 pub use self::prepare::{
-    BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
+    BadCapture, BodyOverLimit, Prepared, hash_of_body, prepare, prepare_alone, prepare_capture, prepare_without_other,
 };
 pub use self::report::{CaptureReport, DiscardedCapture};

@@ -34,7 +34,7 @@ pub struct Prepared {
     pub diagnostics: Diagnostics,
     /// The number of rules in the file, as written.
     pub rule_count: usize,
-    /// A number that depends only on the body. It decides between two files if nothing else does.
+    /// The body's hash, [`hash_of_body`]. It decides between two files if nothing else does.
     pub body_hash: u64,
 }
 
@@ -67,7 +67,13 @@ impl std::error::Error for BodyOverLimit {}
 /// # Errors
 /// Returns an error if the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
 pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
-    Ok(Prepared { body_hash: xxh3_64(body), ..prepare_alone(body, dialect, arena)? })
+    Ok(Prepared { body_hash: hash_of_body(body), ..prepare_alone(body, dialect, arena)? })
+}
+
+/// Returns the hash by which a set identifies a body: XXH3-64 without a seed.
+#[must_use]
+pub fn hash_of_body(body: &[u8]) -> u64 {
+    xxh3_64(body)
 }
 
 /// Prepares a set's only file like [`prepare`]. Such a set does not need the `body_hash`, so it is 0.
@@ -90,7 +96,7 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, dialect, arena)?;
-    Ok(Prepared { body_hash: xxh3_64(body), ..prepared })
+    Ok(Prepared { body_hash: hash_of_body(body), ..prepared })
 }
 
 /// Prepares a file that is already parsed like [`prepare_without_other`]. `body_hash` is 0.

@@ -1,8 +1,8 @@
 //! The columns of an answer, the cells of a row, and their order.
 //!
 //! A crawler's columns are called `CRAWLER:verdict`, `CRAWLER:line` and so on. The combined verdict for all crawlers is
-//! called `verdict`. Columns that occur once per row are `url`, `mask`, `refused` and `capture_time`. The names are the
-//! same in every format.
+//! called `verdict`. Columns that occur once per row are `url`, `mask`, `refused`, `capture_time` and `capture`. The names
+//! are the same in every format.
 
 use std::sync::Arc;
 
@@ -33,6 +33,9 @@ pub enum Column {
     Ruleset,
     /// `capture_time`: the deciding capture's fetch time in UTC. Empty or null if the set does not know it.
     CaptureTime,
+    /// `capture`: the digest of the deciding capture's body, or else its status
+    /// ([`Provenance::capture`](reptile::Provenance::capture)). Empty or null if the set knows neither.
+    Capture,
     /// `mask`: the crawlers that may not fetch the URL, or not for the purpose if there is one, as bits: 1 for the first
     /// crawler, then 2, 4 and so on. Empty or null if the verdict is `unknown` or `invalid`, because 0 would look like
     /// permission. In Parquet and Arrow, the metadata `mask` has the crawlers' names, as a JSON list.
@@ -55,7 +58,7 @@ pub const MAX_MASKED_AGENTS: usize = u64::BITS as usize;
 
 impl Column {
     /// Every column that can be named in a list.
-    pub const ALL: [Column; 11] = [
+    pub const ALL: [Column; 12] = [
         Column::Url,
         Column::Verdict,
         Column::Line,
@@ -65,6 +68,7 @@ impl Column {
         Column::Agent,
         Column::Ruleset,
         Column::CaptureTime,
+        Column::Capture,
         Column::Mask,
         Column::Refused,
     ];
@@ -82,6 +86,7 @@ impl Column {
             Column::Agent => "agent",
             Column::Ruleset => "ruleset",
             Column::CaptureTime => "capture_time",
+            Column::Capture => "capture",
             Column::Mask => "mask",
             Column::Refused => "refused",
             Column::Usage(_) => "usage",
@@ -133,7 +138,7 @@ impl Column {
     /// Returns whether the column occurs once per row, regardless of the number of crawlers.
     #[must_use]
     pub const fn is_once(self) -> bool {
-        matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
+        matches!(self, Column::Url | Column::CaptureTime | Column::Capture | Column::Mask | Column::Refused)
     }
 
     /// Returns whether the column is about uses of the page.
@@ -149,7 +154,7 @@ impl Column {
             Column::Url | Column::Verdict | Column::Agent | Column::CaptureTime | Column::Mask | Column::Refused => {
                 false
             }
-            Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset => true,
+            Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset | Column::Capture => true,
             Column::Usage(_) | Column::Purpose => true,
         }
     }
@@ -326,7 +331,7 @@ impl Layout {
 
     /// Returns whether any cell describes the capture or ruleset behind a verdict.
     pub(crate) fn has_provenance(&self) -> bool {
-        self.has_capture_time() || self.columns.contains(&Column::Ruleset)
+        self.has_capture_time() || self.once.contains(&Column::Capture) || self.columns.contains(&Column::Ruleset)
     }
 
     /// Returns a row's cells for `agents` crawlers, in order.
@@ -429,12 +434,12 @@ mod tests {
     /// Deciding many URLs at a time takes a quarter of the time that individual explanations need.
     #[test]
     fn verdict_columns_need_no_explanation() {
-        use Column::{Agent, CaptureTime, Group, Line, Mask, Reason, Refused, Rule, Ruleset, Url, Verdict};
+        use Column::{Agent, Capture, CaptureTime, Group, Line, Mask, Reason, Refused, Rule, Ruleset, Url, Verdict};
         let needing = |columns: &[Column]| -> Vec<Column> {
             columns.iter().copied().filter(|column| column.needs_explanation()).collect()
         };
         assert_eq!(needing(&[Url, Verdict, Agent, CaptureTime, Mask, Refused]), []);
-        let others = [Line, Rule, Group, Reason, Ruleset];
+        let others = [Line, Rule, Group, Reason, Ruleset, Capture];
         assert_eq!(needing(&others), others);
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }

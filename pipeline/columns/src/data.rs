@@ -344,7 +344,9 @@ fn kind_of(column: Column, agents: &[String]) -> ColumnType {
         Column::CaptureTime => ColumnType::Time,
         Column::Mask => ColumnType::Mask(agents.to_vec()),
         Column::Refused => ColumnType::Names(agents.to_vec()),
-        Column::Agent | Column::Rule | Column::Reason | Column::Usage(_) | Column::Purpose => ColumnType::Word,
+        Column::Agent | Column::Rule | Column::Reason | Column::Capture | Column::Usage(_) | Column::Purpose => {
+            ColumnType::Word
+        }
     }
 }
 

@@ -414,6 +414,7 @@ impl Decider {
         match cell {
             Cell::Url => out.text(row.url),
             Cell::Once(Column::CaptureTime) => out.time(row.fetched_at()),
+            Cell::Once(Column::Capture) => out.text(row.capture().unwrap_or_default().as_bytes()),
             Cell::Once(column) if self.layout.columns.contains(&Column::Purpose) => {
                 self.write_refused(column, (0..row.verdicts.len()).map(|at| self.purpose_of(row, at)), out);
             }
@@ -606,6 +607,14 @@ impl DecidedRow<'_> {
             RowReasons::Explained(explained) => {
                 explained.iter().flatten().find_map(|found| found.provenance.fetched_at)
             }
+        }
+    }
+
+    /// Returns the deciding capture's digest or status.
+    fn capture(&self) -> Option<String> {
+        match self.why {
+            RowReasons::Verdict { .. } => None,
+            RowReasons::Explained(explained) => explained.iter().flatten().find_map(|found| found.provenance.capture()),
         }
     }
 }

@@ -80,8 +80,8 @@ def verdicts(
 
     ``agents`` are names, or groups such as "@ai-training". ``columns`` are, for each crawler, ``NAME:verdict``,
     ``NAME:line``, ``NAME:rule``, ``NAME:group``, ``NAME:reason`` and ``NAME:ruleset``, selected by their last word,
-    ``capture_time``, and the disallowed crawlers as ``refused`` (a list) and ``mask``, which are null if the verdict is
-    unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
+    ``capture_time``, ``capture``, and the disallowed crawlers as ``refused`` (a list) and ``mask``, which are null if the
+    verdict is unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
     Spark runs nothing until the result is used. An error in a partition fails the job.
 
     ``agent_column``, a column of strings instead of ``agents``, has each row's crawler, as in ``Set.decide_each``,

@@ -20,8 +20,8 @@ use reptile_records::tables::{self, Table};
 pub struct WrittenOptions {
     /// The columns, separated by commas [default: url,verdict]
     ///
-    /// Columns are written in the given order: url, mask, refused and capture_time once, all others once per agent,
-    /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
+    /// Columns are written in the given order: url, mask, refused, capture_time and capture once, all others once per
+    /// agent, called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
     /// agent. No column may be given twice. Without url, the output is much shorter. The bits of mask have the order of
     /// the agents in the summary; Parquet and Arrow have the names in their metadata. If the verdict is unknown or
     /// invalid, mask is empty or null, and refused is null, or the verdict's name in TSV and CSV. The last column may be

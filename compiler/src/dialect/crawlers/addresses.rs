@@ -81,8 +81,7 @@ macro_rules! dns_suffixes {
     };
 }
 
-// An operator without a row publishes no list, such as Meta, ByteDance and DeepSeek. Which crawlers a list is for is
-// what the operator says of it: Google in its list of crawlers, which groups them as the lists do.
+// Meta, ByteDance, DeepSeek and xAI publish no list. Google's list of crawlers groups them as the files do.
 range_lists! {
     "Google": "https://developers.google.com/static/crawling/ipranges/common-crawlers.json" "2026-11"
         "Googlebot" "Googlebot-Image" "Googlebot-Video" "Googlebot-News" "Storebot-Google" "Google-InspectionTool"

@@ -40,6 +40,7 @@ pub mod open;
 pub mod quotes;
 mod row;
 pub mod source;
+mod whole;
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub use csv::COMMA;
 pub use delimiter::Delimiter;
 pub use guess::hint;
 pub use row::{Cells, ColumnOption, Fault, MAX_CELLS};
+pub use whole::NamedCells;
 
 /// The metadata key under which an output says how it was made. An output never keeps its input's entry.
 pub const LINEAGE_KEY: &str = "reptile";
