@@ -513,6 +513,7 @@ fn check(run: &support::Run, violations: &[u8], truths: &Truths, is_checked: boo
             ("verdict", json!("disallow")),
             ("in_grace", json!(if *is_in_grace { "yes" } else { "no" })),
             ("capture_time", json!(shown(site.at(*time).unwrap().start()))),
+            ("capture", json!(reptile::capture::digest(site.at(*time).unwrap().body(site.delay).as_bytes()))),
         ];
         for (name, value) in expected {
             assert_eq!(row[name], value, "{name}: {row:?}");
@@ -540,6 +541,14 @@ fn every_count_equals_the_truth() {
         let found = check(&run, &folder.read("v.jsonl"), &truths, false);
         assert_eq!((&found["rows"], &found["invalid_rows"]), (&json!(events.len()), &json!({})));
     }
+    // Each violation is evidence: the set decides it again, and refuses a changed one.
+    let rows = String::from_utf8(folder.read("v.jsonl")).unwrap();
+    let rows: Vec<&str> = rows.lines().take(100).collect();
+    folder.write("rows.jsonl", rows.join("\n"));
+    folder.run(&["verify", "set", "--row", "rows.jsonl"]).says(0, &[]);
+    let changed = rows[0].replace("Disallow: /", "Disallow: /x");
+    folder.write("rows.jsonl", [&changed, rows[1]].join("\n"));
+    assert!(folder.run(&["verify", "set", "--row", "rows.jsonl"]).says(1, &[]).text().contains("Disallow: /x"));
 }
 
 /// Clients' addresses are known in two of the formats, without a format from the user.
@@ -627,6 +636,32 @@ fn rules_without_times_apply_to_all_requests() {
     let run = folder.run(&[&options[..], &["set"]].concat()).says(0, &["is a compiled set without times"]);
     let other: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&other["crawlers"], &other["set"]["by_time"]), (&found["crawlers"], &json!(false)));
+}
+
+#[test]
+fn too_many_logs_of_the_same_time_are_refused() {
+    const MAX_OPEN_LOGS: usize = 128;
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    let line = "192.0.2.3 - - [01/Feb/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"GPTBot/1.2\"\n";
+    for count in [MAX_OPEN_LOGS - 1, MAX_OPEN_LOGS, MAX_OPEN_LOGS + 1] {
+        let names: Vec<String> = (0..count).map(|number| format!("{number}.log")).collect();
+        names.iter().for_each(|name| folder.write(name, line));
+        folder.write("names", names.join("\n"));
+        let run = folder.run(&["audit", "--files-from", "names", "--set", "robots.txt", "--host", "a.example"]);
+        match count > MAX_OPEN_LOGS {
+            true => drop(run.says(2, &["more than 128 logs cover the same time"])),
+            false => drop(run.says(0, &[&format!("rows {count}")])),
+        }
+    }
+    // Logs of different days are open one after the other.
+    for number in 0..=MAX_OPEN_LOGS {
+        let (day, month) = (number % 28 + 1, MONTHS[number / 28]);
+        folder.write(&format!("{number}.log"), line.replace("01/Feb", &format!("{day:02}/{month}")));
+    }
+    let run = folder.run(&["audit", "--files-from", "names", "--set", "robots.txt", "--host", "a.example", "--json"]);
+    let found: Value = serde_json::from_slice(&run.says(0, &[]).stdout).unwrap();
+    assert_eq!((&found["rows"], &found["crawlers"][0]["sessions"]), (&json!(129), &json!(129)));
 }
 
 /// Strangers' text in the report and the summary is escaped.

@@ -126,7 +126,10 @@ fn unchanged_rows_are_confirmed_in_every_format() {
         folder.write("rows", &rows);
         let text = folder.run(&["verify", "set", "--row", "rows"]).says(0, &[]).text();
         assert!(text.ends_with("4 rows: 4 confirmed, 0 refused\n"), "{format}: {rows}{text}");
-        assert!(text.contains("row 2: allow https://a.example/b for y>x>*: no rule of the last good copy matches"), "{text}");
+        assert!(
+            text.contains("row 2: allow https://a.example/b for y>x>*: no rule of the last good copy matches"),
+            "{text}"
+        );
     }
     // The columns of an audit, rows that name no crawler, and a crawler for all rows.
     let audited = "time\tcrawler\turl\tverdict\tline\trule\tcapture_time\tcapture\n\

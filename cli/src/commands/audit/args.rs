@@ -47,7 +47,8 @@ use reptile_records::time::WrittenTime;
   reptile audit visits.parquet --set years.reptile --agent '{ua}' --at '{ts}' --status none
 
 Rows of --violations are in the order of time, with the columns time, crawler, client,
-identity, url, status, verdict, line, rule, reason, in_grace and capture_time.
+identity, url, status, verdict, line, rule, reason, in_grace, capture_time and capture. `reptile
+verify --row` decides them again.
 
 Exit code: 0 done, regardless of violations; 1 most rows of a log are invalid, or SET was
 compiled from an input with bad files; 2 the command failed, and left no file."

@@ -15,7 +15,7 @@ use crate::outputs::sink::Sink;
 const ROWS_AT_ONCE: usize = 1024;
 
 /// The columns of a violation.
-const COLUMNS: [(&str, ColumnType); 12] = [
+const COLUMNS: [(&str, ColumnType); 13] = [
     ("time", ColumnType::Time),
     ("crawler", ColumnType::Word),
     ("client", ColumnType::Text),
@@ -28,6 +28,7 @@ const COLUMNS: [(&str, ColumnType); 12] = [
     ("reason", ColumnType::Text),
     ("in_grace", ColumnType::Word),
     ("capture_time", ColumnType::Time),
+    ("capture", ColumnType::Text),
 ];
 
 /// The file of violations, if requested.
@@ -100,7 +101,8 @@ impl File {
         cells.text(rule.map(ToString::to_string).unwrap_or_default().as_bytes());
         cells.text(violation.explained.reason.to_string().as_bytes());
         cells.text(if violation.is_in_grace { b"yes" } else { b"no" });
-        cells.time(violation.fetched_at);
+        cells.time(violation.provenance.fetched_at);
+        cells.text(violation.provenance.capture().unwrap_or_default().as_bytes());
         cells.end();
         self.waiting += 1;
         if self.waiting >= ROWS_AT_ONCE { self.write() } else { Ok(()) }

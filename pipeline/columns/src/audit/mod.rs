@@ -43,6 +43,9 @@
 mod counts;
 mod requests;
 mod sorter;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests;
 mod visits;
 
 pub use counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_CRAWLERS, MAX_AUDITED_DAYS};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use reptile::capture::Time;
 use reptile::urls::split;
-use reptile::{Agent, Error, Explanation, Set, Verdict};
+use reptile::{Agent, Error, Explanation, Provenance, Set, Verdict};
 use reptile_records::identity::{CrawlerCheck, Identities, Identity, NoCheck};
 use reptile_records::lines::trimmed_url;
 use reptile_records::tables::source::Block;
@@ -92,8 +92,8 @@ pub struct Violation {
     pub url: Vec<u8>,
     /// The verdict's reasons.
     pub explained: Explanation,
-    /// The deciding capture's fetch time.
-    pub fetched_at: Option<Time>,
+    /// The deciding capture.
+    pub provenance: Provenance,
     /// Whether a robots.txt of the grace period before the request allows it, or is unknown.
     pub is_in_grace: bool,
     /// The client's address as logged, if it is read.
@@ -269,7 +269,7 @@ impl Auditor {
         Ok(Violation {
             url: row.url.to_vec(),
             explained,
-            fetched_at: provenance.fetched_at,
+            provenance,
             is_in_grace: self.set.has_times() && self.is_in_grace(row, agent)?,
             client: row.client.to_vec(),
         })
