@@ -95,10 +95,10 @@ type NamedRow<'r> = [(std::borrow::Cow<'r, str>, String)];
 
 impl RowReport<'_> {
     fn add_part(&mut self, part: &Part, table: &Table, columns: &NamedCells<'_>) -> Result<()> {
-        if let Part::Text(chunk) = part {
-            if matches!(chunk.kind, ChunkKind::LongLine { last: true }) {
-                self.refuse("a row that is too long");
-            }
+        let is_long =
+            |part: &Part| matches!(part, Part::Text(chunk) if matches!(chunk.kind, ChunkKind::LongLine { last: true }));
+        if is_long(part) {
+            self.refuse("a row that is too long");
         }
         for block in part.blocks() {
             let Block::Text(block) = block else { continue };
