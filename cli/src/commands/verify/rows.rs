@@ -95,9 +95,9 @@ type NamedRow<'r> = [(std::borrow::Cow<'r, str>, String)];
 
 impl RowReport<'_> {
     fn add_part(&mut self, part: &Part, table: &Table, columns: &NamedCells<'_>) -> Result<()> {
-        let is_long =
-            |part: &Part| matches!(part, Part::Text(chunk) if matches!(chunk.kind, ChunkKind::LongLine { last: true }));
-        if is_long(part) {
+        if let Part::Text(chunk) = part
+            && matches!(chunk.kind, ChunkKind::LongLine { last: true })
+        {
             self.refuse("a row that is too long");
         }
         for block in part.blocks() {
