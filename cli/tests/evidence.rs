@@ -122,7 +122,8 @@ fn unchanged_rows_are_confirmed_in_every_format() {
     for format in ["tsv", "csv", "jsonl"] {
         let columns = "url,verdict,line,rule,capture_time,capture,any-of";
         let args = ["classify", "-q", "set", "urls", "--agent", "x", "--agent", "y>x>*", "--columns", columns];
-        let rows = folder.run(&[&args[..], &["--header", "--format", format]].concat()).says(0, &[]).text();
+        let header: &[&str] = if format == "jsonl" { &[] } else { &["--header"] };
+        let rows = folder.run(&[&args[..], &["--format", format], header].concat()).says(0, &[]).text();
         folder.write("rows", &rows);
         let text = folder.run(&["verify", "set", "--row", "rows"]).says(0, &[]).text();
         assert!(text.ends_with("4 rows: 4 confirmed, 0 refused\n"), "{format}: {rows}{text}");
@@ -138,6 +139,8 @@ fn unchanged_rows_are_confirmed_in_every_format() {
         (format!("{audited}{new}\n"), &[][..]),
         ("url\tverdict\tagent\nhttps://a.example/a\tunknown\t\nx\tinvalid\t\n".to_owned(), &[]),
         ("url\tverdict\tline\nhttps://a.example/a\tdisallow\t2\n".to_owned(), &["--agent", "x"]),
+        ("url\tverdict\tagent\nhttps://a.example/a\tdisallow\tx/1.0 (+https://x.example)\n".to_owned(), &[]),
+        ("url\tverdict\tcrawler\nhttps://a.example/a\tdisallow\ty>x>*\n".to_owned(), &[]),
     ] {
         folder.write("rows", &rows);
         let run = folder.run(&[&["verify", "set", "--row", "rows"], more].concat()).says(0, &[]);
@@ -175,7 +178,9 @@ fn changed_rows_are_refused() {
         (1, "time", "2026-03-02T00:00:00Z", "capture: expected"),
         (1, "time", "soon", "verdict: expected \"invalid\", found \"disallow\""),
         (3, "agent", "y>", "the crawler: "),
-        (3, "agent", "@search", "the crawler: expected one crawler"),
+        (3, "agent", "@search", "verdict: expected \"unknown\", found \"allow\""),
+        (3, "agent", "", "verdict: expected \"unknown\", found \"allow\""),
+        (3, "agent", "Mozilla/5.0 (X11; Linux x86_64)", "verdict: expected \"unknown\", found \"allow\""),
     ] {
         let changed = |(at, line): (usize, &str)| {
             let mut cells: Vec<&str> = line.split('\t').collect();
@@ -197,18 +202,31 @@ fn changed_rows_are_refused() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 42);
+    assert_eq!(tried, 46);
 }
 
 #[test]
 fn rows_that_cannot_be_decided_are_errors() {
     let folder = folder();
     let long = format!("url\tverdict\tagent\n{}\tallow\tx\n", "a".repeat(2 << 20));
-    let cases: [(&str, &[&str], i32, &str); 12] = [
+    let cases: [(&str, &[&str], i32, &str); 15] = [
         ("link\tverdict\tagent\nhttps://a.example/\tallow\tx\n", &[], 2, "--row url: there is no such column"),
         ("url\tanswer\tagent\nhttps://a.example/\tallow\tx\n", &[], 2, "the header lacks the column verdict"),
         ("url\tverdict\nhttps://a.example/\tallow\n", &[], 2, "the header lacks the column agent or crawler; --agent"),
         ("{\"url\":\"https://a.example/\",\"agent\":\"x\"}\n", &[], 2, "row 1 lacks the column verdict"),
+        ("url\tverdict\tagent\tverdict\nhttps://a.example/\tallow\tx\tallow\n", &[], 2, "has the column verdict twice"),
+        (
+            "{\"url\":\"https://a.example/\",\"agent\":\"x\",\"verdict\":\"allow\",\"verdict\":\"allow\"}\n",
+            &[],
+            2,
+            "row 1 has the column verdict twice",
+        ),
+        (
+            "url\tverdict\tagent\nhttps://a.example/\tallow\tx\nurl\tverdict\tagent\n",
+            &[],
+            1,
+            "row 2: refused: the header again",
+        ),
         ("url\tverdict\tagent\n", &[], 2, "contains no rows"),
         ("url\tverdict\nhttps://a.example/\tallow\n", &["--agent", "@search"], 2, "--agent: expected one crawler"),
         ("url\tverdict\nhttps://a.example/\tallow\n", &["--agent", "Googelbot"], 2, "nearly the crawler"),

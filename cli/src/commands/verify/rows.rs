@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bumpalo::Bump;
-use reptile::{Agent, Crawler, Explanation, Provenance, Set, Verdict};
+use reptile::{Agent, Crawler, Explanation, Headers, Provenance, Set, Verdict};
 use reptile_records::lines::ChunkKind;
 use reptile_records::place::Place;
 use reptile_records::tables::open::Opening;
@@ -23,6 +23,10 @@ const OPTION: &str = "--row";
 /// The columns that name a row's crawler.
 const AGENT_COLUMNS: [&str; 2] = ["agent", "crawler"];
 
+/// The columns that are read. Each may occur once, or once for each crawler.
+const USED_COLUMNS: [&str; 9] =
+    ["url", "time", "agent", "crawler", "verdict", "line", "rule", "capture_time", "capture"];
+
 /// The end of the name of a column with a crawler's verdict; its start is the crawler's name.
 const OF_AGENT: &str = ":verdict";
 
@@ -33,6 +37,7 @@ const OF_AGENT: &str = ":verdict";
 pub fn verify(set: &Set, path: &Place, file: &Place, agent: Option<&str>) -> Result<Exit> {
     let fallback = agent.map(|name| only_agent(set, path, name)).transpose()?;
     let anyone = set.agent(Crawler::anyone()).map_err(|error| Failure::at(path, error))?;
+    let headers = Headers::new(set).map_err(|error| Failure::at(path, error))?;
     let wanted = vec![ColumnOption { option: OPTION, name: Some("url".into()) }];
     let place = file.as_input();
     let (table, mut rows) = Source::open(file)?.open_rows(&Opening { wanted, ..Opening::of(&place) })?;
@@ -40,7 +45,8 @@ pub fn verify(set: &Set, path: &Place, file: &Place, agent: Option<&str>) -> Res
         let message = format!("{OPTION}: expected TSV or CSV with a header, or JSON Lines, found {}", table.format);
         return Err(Failure::at(place, message));
     };
-    let mut report = RowReport { set, path, fallback, anyone, file: &place, rows: 0, refused: 0, text: String::new() };
+    let mut report =
+        RowReport { set, path, fallback, anyone, headers, file: &place, rows: 0, refused: 0, text: String::new() };
     if let Some(header) = columns.header() {
         report.check_names(header.iter().map(String::as_str), "the header")?;
     }
@@ -69,6 +75,7 @@ struct RowReport<'s> {
     fallback: Option<Agent>,
     /// A crawler that only the default group applies to, for rows that name none.
     anyone: Agent,
+    headers: Headers,
     file: &'s Place,
     rows: u64,
     refused: u64,
@@ -79,7 +86,7 @@ struct RowReport<'s> {
 struct Answer {
     verdict: Verdict,
     agent: Option<String>,
-    /// The reasons, and what they come from; or why there are none.
+    /// The explanation and its source, or the reason for having none.
     decided: std::result::Result<(Explanation, Provenance), &'static str>,
 }
 
@@ -88,10 +95,10 @@ type NamedRow<'r> = [(std::borrow::Cow<'r, str>, String)];
 
 impl RowReport<'_> {
     fn add_part(&mut self, part: &Part, table: &Table, columns: &NamedCells<'_>) -> Result<()> {
-        if let Part::Text(chunk) = part {
-            if matches!(chunk.kind, ChunkKind::LongLine { last: true }) {
-                self.refuse("a row that is too long");
-            }
+        if let Part::Text(chunk) = part
+            && matches!(chunk.kind, ChunkKind::LongLine { last: true })
+        {
+            self.refuse("a row that is too long");
         }
         for block in part.blocks() {
             let Block::Text(block) = block else { continue };
@@ -120,6 +127,13 @@ impl RowReport<'_> {
         let has = |name: &str| names.contains(&name);
         let is_prefixed = names.iter().any(|name| name.ends_with(OF_AGENT));
         let fail = |missing: &str| Err(Failure::at(self.file, format!("{OPTION}: {place} lacks the column {missing}")));
+        let is_used = |name: &&str| USED_COLUMNS.contains(&name.rsplit(':').next().unwrap_or_default());
+        let mut used: Vec<&str> = names.iter().copied().filter(is_used).collect();
+        used.sort_unstable();
+        if let Some(twice) = used.windows(2).find(|pair| pair[0] == pair[1]) {
+            let message = format!("{OPTION}: {place} has the column {} twice", printable(twice[0].as_bytes()));
+            return Err(Failure::at(self.file, message));
+        }
         match () {
             () if !has("url") => fail("url"),
             () if is_prefixed => Ok(()),
@@ -161,18 +175,29 @@ impl RowReport<'_> {
     /// Decides a row for the crawler with this prefix, or for the row's own; or returns why that is impossible.
     fn answer(&self, row: &NamedRow<'_>, prefix: &str) -> Result<std::result::Result<Answer, String>> {
         let own = AGENT_COLUMNS.iter().find_map(|name| cell(row, name));
-        let name = if prefix.is_empty() { own } else { Some(prefix) };
-        let agent = match (name, &self.fallback) {
-            (None, Some(agent)) => Some(agent.clone()),
-            (None | Some(""), _) => None,
-            (Some(name), _) => match self.agent(name) {
-                Ok(agent) => Some(agent),
-                Err(fault) => return Ok(Err(format!("the crawler: {fault}"))),
-            },
+        let agent = match (prefix, own, &self.fallback) {
+            ("", None, fallback) => Ok(fallback.clone()),
+            ("", Some(cell), _) => self.agent_of_cell(cell)?,
+            _ => self.agent(prefix).map(Some),
+        };
+        let agent = match agent {
+            Ok(agent) => agent,
+            Err(fault) => return Ok(Err(format!("the crawler: {fault}"))),
         };
         let time = cell(row, "time").filter(|_| self.set.has_times()).map(|text| read_time(text, &Zone::default()));
         let url = cell(row, "url").unwrap_or_default();
         self.decide(agent, url, time).map(Ok).map_err(|error| Failure::at(self.path, error))
+    }
+
+    /// Returns the crawler in a cell, which may be a `User-Agent` header, as in `classify`; or a chain of product tokens.
+    fn agent_of_cell(&self, cell: &str) -> Result<std::result::Result<Option<Agent>, String>> {
+        let found = match cell {
+            "" | "-" => Ok(None),
+            _ if cell.contains([' ', '/', '(']) => self.headers.agent(cell),
+            _ if cell.contains('>') => return Ok(self.agent(cell).map(Some)),
+            _ => self.headers.agent_of_token(cell),
+        };
+        found.map(Ok).map_err(|error| Failure::at(self.path, error))
     }
 
     /// Returns the crawler with a name, or with a chain of product tokens.

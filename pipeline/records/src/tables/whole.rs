@@ -1,7 +1,9 @@
 //! All cells of a row with their columns' names, for commands that read a table that another command has written.
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::csv::{Records, RowKind, plain_cells};
@@ -54,7 +56,7 @@ impl<'t> NamedCells<'t> {
             let names = self.header.iter().map(|name| Cow::Borrowed(&**name));
             return Some(names.zip(cells_of(self.table, row)?).collect());
         }
-        let Value::Object(fields) = serde_json::from_slice(row).ok()? else { return None };
+        let Members(fields) = serde_json::from_slice(row).ok()?;
         let text = |value: Value| match value {
             Value::String(text) => Some(text),
             Value::Number(number) => Some(number.to_string()),
@@ -63,6 +65,33 @@ impl<'t> NamedCells<'t> {
             Value::Array(_) | Value::Object(_) => None,
         };
         Some(fields.into_iter().filter_map(|(name, value)| Some((name.into(), text(value)?))).collect())
+    }
+}
+
+/// The members of a JSON object in order. A name may occur twice.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Members, D::Error> {
+        reader.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Members, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = object.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
     }
 }
 
