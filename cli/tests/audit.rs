@@ -178,7 +178,7 @@ struct Event {
     client: &'static str,
 }
 
-/// The events in the order of time. At each site, a crawler makes at most one request in a second.
+/// Returns events in the order of time. At each site, a crawler makes at most one request in a second.
 fn events(count: usize) -> Vec<Event> {
     let mut random = Random(0x5eed);
     let mut events = Vec::with_capacity(count);
@@ -238,7 +238,7 @@ fn events(count: usize) -> Vec<Event> {
     events
 }
 
-/// What the audit of a crawler should find.
+/// A crawler's expected counts.
 #[derive(Debug, Default)]
 struct Truth {
     counts: BTreeMap<&'static str, u64>,
@@ -654,7 +654,7 @@ fn too_many_logs_of_the_same_time_are_refused() {
             false => drop(run.says(0, &[&format!("rows {count}")])),
         }
     }
-    // Logs of different days are open one after the other.
+    // Only one of several logs of different days is open at a time.
     for number in 0..=MAX_OPEN_LOGS {
         let (day, month) = (number % 28 + 1, MONTHS[number / 28]);
         folder.write(&format!("{number}.log"), line.replace("01/Feb", &format!("{day:02}/{month}")));

@@ -217,7 +217,7 @@ pub(crate) enum SiteLookup<'s, 'u> {
 }
 
 impl SiteLookup<'_, '_> {
-    /// The verdict on a URL without a known site.
+    /// Returns the verdict on a URL without a known site.
     fn without_site(&self) -> Verdict {
         if matches!(self, SiteLookup::Invalid) { Verdict::Invalid } else { Verdict::Unknown }
     }

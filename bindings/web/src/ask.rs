@@ -140,7 +140,7 @@ pub fn decide_all(call: Call<'_>) -> Result<Vec<u8>, Failure> {
             format!("{} URLs and {} crawlers have more than {MAX_VERDICTS} verdicts", urls.len(), agents.len());
         return Err(Failure::new(Code::Limit, message));
     }
-    // One by one. The library's batches hide the latency of memory with prefetches, which WebAssembly does not have, and
+    // Each alone. The library's batches hide the latency of memory with prefetches, which WebAssembly does not have, and
     // would take 1 % of the package.
     let each = urls.iter().flat_map(|url| agents.iter().map(move |agent| (agent, url)));
     if !has_lines {

@@ -31,11 +31,11 @@ use reptile_records::time::WrittenTime;
 ///   served      violations that were answered, and refused ones (status 403 or 429)
 ///   robots.txt  how often it was fetched, and the age of the copy at each request
 ///   sessions    visits that end after five idle minutes, and the pauses in them
-///   too short   pauses shorter than the site's Crawl-delay, whatever the dialect
+///   too short   pauses shorter than the site's Crawl-delay, also if the dialect ignores it
 ///   verified    with --ranges or --dns: requests from addresses of the operator; failed ones
 ///               are from others
 ///
-/// Requests that name no crawler, such as those of browsers, are counted and not decided.
+/// Requests that name no crawler, such as a browser's, are counted and not decided.
 /// A name alone proves nothing: anyone can send the header of a crawler.
 #[derive(clap::Args)]
 #[command(
@@ -94,7 +94,7 @@ pub struct Args {
     pub ranges_at: Option<WrittenTime>,
     /// Check clients: FILE has an address, a tab and a name on each line
     ///
-    /// The names are those of a reverse lookup that was confirmed by a forward one. Nothing is looked up here.
+    /// The names come from reverse lookups that forward lookups have confirmed. Nothing is looked up here.
     #[arg(long, value_name = "FILE")]
     pub dns: Option<Place>,
     #[command(flatten)]

@@ -48,7 +48,7 @@ pub struct Logs<'a> {
     progress: Progress,
 }
 
-/// What was read.
+/// The logs' rows, counted.
 #[derive(Debug, Default)]
 pub struct LogCounts {
     /// A description of each format.
@@ -159,7 +159,7 @@ impl<'a> Logs<'a> {
                 return Ok(());
             }
         }
-        // The receiver is gone only if counting has stopped.
+        // The receiver is dropped if counting has stopped.
         let _ = sender.send(sorter.take(Time::MAX));
         Ok(())
     }

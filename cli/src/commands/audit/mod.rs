@@ -28,7 +28,7 @@ use crate::sets::report::Report;
 use reptile_records::identity::Identities;
 use reptile_records::place::Place;
 
-/// A finished audit, and what it read.
+/// A finished audit, with its set and its logs.
 struct Findings<'a> {
     args: &'a Args,
     set: &'a Set,

@@ -18,7 +18,7 @@ use crate::outputs::summary::grouped;
 /// Maximum number of crawlers with a section: those with the most violations.
 const SHOWN_CRAWLERS: usize = 20;
 
-/// Maximum number of bars in a timeline. A bar stands for as many days as necessary.
+/// Maximum number of bars in a timeline. A bar covers as many days as necessary.
 const MAX_BARS: i64 = 120;
 
 /// The size of a timeline in its own units. It is stretched to the width of the page.
@@ -141,7 +141,7 @@ fn sentence(counts: &CrawlerAudit) -> String {
             )
         }
         (violations, _) => format!(
-            "Made {requests} requests, of which <b>{} ({} %) violate the rules</b>, and {fetched}.",
+            "Made {requests} requests, <b>violated the rules with {} of them ({} %)</b>, and {fetched}.",
             grouped(violations),
             share(counts)
         ),

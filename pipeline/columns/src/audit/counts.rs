@@ -1,4 +1,4 @@
-//! What an audit counts: [`Audited`] and [`CrawlerAudit`].
+//! The counts of an audit: [`Audited`] and [`CrawlerAudit`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) const OTHERS: u32 = 0;
 pub const MAX_AUDITED_DAYS: usize = 1 << 20;
 
 /// The upper bounds of the ages of a crawler's copy of robots.txt in seconds, without the last class: an hour, a day, a
-/// week. A request without an earlier fetch is in a class of its own.
+/// week. Requests without an earlier fetch are another class.
 pub const COPY_AGES: [Time; 3] = [3_600, 86_400, 604_800];
 
 /// The counts of one crawler.
@@ -37,7 +37,7 @@ pub struct CrawlerAudit {
     pub in_grace: u64,
     /// Requests to origins without a known robots.txt.
     pub unknown: u64,
-    /// Requests for texts that are no URLs.
+    /// Requests for texts that are not URLs.
     pub invalid: u64,
     /// Violations on origins that disallow everything for the crawler, which is proved.
     pub blocked: u64,

@@ -331,8 +331,8 @@ impl<'i> Numbers<'i> {
         }
     }
 
-    /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are no URLs
-    /// have one origin, which no robots.txt is known for.
+    /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are not
+    /// URLs have one origin, without a known robots.txt.
     fn origin(&mut self, url: &[u8], found: &mut Requests) -> (u32, bool) {
         let parts = split(url).ok();
         let is_for_robots = parts.as_ref().is_some_and(|url| url.path.with(|path| path == ROBOTS_PATH));

@@ -17,7 +17,7 @@ pub const REORDER_SECONDS: Time = 300;
 /// more.
 pub const MAX_WAITING: usize = 1 << 19;
 
-/// Maximum number of origins that are told apart. The requests to others have no copies, sessions and pauses.
+/// Maximum number of distinguished origins. The requests to others have no copies, sessions and pauses.
 pub const MAX_ORIGINS: usize = 1 << 20;
 
 /// The number of all origins over the limit.

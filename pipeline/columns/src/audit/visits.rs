@@ -36,7 +36,7 @@ pub struct Audit {
     unordered: u64,
 }
 
-/// What is known about a crawler at an origin.
+/// A crawler's visits to an origin.
 struct Visit {
     /// The time of the last request.
     last: Time,

@@ -535,7 +535,7 @@ mod tests {
         }
     }
 
-    /// The address is the one that the server saw, and never a header's.
+    /// The address is never a header's.
     #[test]
     fn each_program_has_statuses_and_addresses() {
         let cases = [
