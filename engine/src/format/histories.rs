@@ -3,6 +3,8 @@
 //!
 //! A capture that is not a failure is an *answer*.
 
+use std::fmt;
+
 use super::policies::{cause_of_numbers, numbers_of_cause};
 use super::reading::Interpretation;
 use super::{NONE, put, put_long, u32_at, u64_at};
@@ -35,6 +37,19 @@ pub enum FetchOutcome {
     DisallowAll(Cause),
 }
 
+/// The digest of a robots.txt body: the 64-bit XXH3 of its bytes as read, without compression and transfer encoding.
+///
+/// It recognizes equal bodies, and is no protection against forged ones. [`fmt::Display`] writes `xxh3:` and 16
+/// hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BodyDigest(pub u64);
+
+impl fmt::Display for BodyDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "xxh3:{:016x}", self.0)
+    }
+}
+
 /// A robots.txt capture, reduced to the data that its origin's later captures may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureRecord {
@@ -54,8 +69,14 @@ pub struct CaptureRecord {
 }
 
 impl CaptureRecord {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
+    }
+
+    /// Returns the digest of the body; `None` unless its rules decide and more than its rules is known.
+    #[must_use]
+    pub fn body_digest(&self) -> Option<BodyDigest> {
+        (self.body_hash != 0).then_some(BodyDigest(self.body_hash))
     }
 
     /// Returns whether nothing is known except a successfully fetched file's rules.
