@@ -26,7 +26,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     agents, check, classify, compile, dialects, diff, fields, filter, inspect, lint, manual, merge, summarize, test,
-    update, verify,
+    timeline, update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Color};
@@ -80,6 +80,7 @@ enum Command {
     Diff(diff::Args),
     Inspect(inspect::Args),
     Summarize(summarize::Args),
+    Timeline(timeline::Args),
     Filter(Box<filter::Args>),
     Fields(fields::Args),
     Verify(verify::Args),
@@ -144,7 +145,8 @@ fn metrics_options(command: &Command) -> Option<&MetricsOptions> {
         Command::Update(args) => Some(&args.metrics),
         Command::Classify(args) => Some(&args.metrics),
         Command::Lint(args) => Some(&args.metrics),
-        Command::Summarize(args) => Some(&args.metrics),
+        Command::Summarize(args) => Some(&args.rows.metrics),
+        Command::Timeline(args) => Some(&args.rows.metrics),
         Command::Filter(args) => Some(&args.metrics),
         Command::Verify(args) => Some(&args.metrics),
         _ => None,
@@ -160,7 +162,8 @@ fn start_threads(command: &Command) -> Result<()> {
         Command::Update(args) => args.threads.start(),
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
-        Command::Summarize(args) => args.threads.start(),
+        Command::Summarize(args) => args.rows.threads.start(),
+        Command::Timeline(args) => args.rows.threads.start(),
         Command::Filter(args) => args.threads.start(),
         Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         _ => Threads { threads: 0 }.start(),
@@ -179,6 +182,7 @@ fn run(command: Command, record: &Run) -> Result<Exit> {
         Command::Diff(args) => diff::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Summarize(args) => summarize::run(&args, record),
+        Command::Timeline(args) => timeline::run(&args, record),
         Command::Filter(args) => filter::run(*args, record),
         Command::Fields(args) => fields::run(&args),
         Command::Verify(args) => verify::run(&args, record),

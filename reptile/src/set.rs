@@ -608,7 +608,9 @@ impl Set {
         let engine = self.timed()?;
         let Ok(UrlRef { origin, .. }) = url::split(url.as_ref()) else { return Ok(Vec::new()) };
         let Some(site) = engine.site(&origin)? else { return Ok(Vec::new()) };
-        let span = |period: engine::Period<'_>| Ok(Span { from: period.from, until: period.until, source: period.policy.source()? });
+        let span = |period: engine::Period<'_>| {
+            Ok(Span { from: period.from, until: period.until, source: period.policy.source()? })
+        };
         engine.periods_of(site.origin())?.into_iter().map(span).collect()
     }
 

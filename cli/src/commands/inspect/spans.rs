@@ -27,8 +27,7 @@ struct SpanJson<'a> {
 /// Returns an error if the set is damaged.
 pub fn policies_of<'s>(set: &'s Set<&[u8]>, entry: &OriginRecord<'s>) -> Result<Vec<Policy<'s>>, FormatError> {
     let periods = set.periods_of(entry)?.into_iter();
-    let policies: BTreeMap<u32, Policy<'_>> =
-        periods.map(|period| (period.policy.number(), period.policy)).collect();
+    let policies: BTreeMap<u32, Policy<'_>> = periods.map(|period| (period.policy.number(), period.policy)).collect();
     if policies.is_empty() {
         return Ok(vec![set.policy_of(entry)?]);
     }
