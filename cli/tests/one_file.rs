@@ -28,7 +28,7 @@ struct Case {
 }
 
 /// Commands that take a single robots.txt, and how each states its verdict for `/x`.
-const COMMANDS: [(&str, &[&str], States); 12] = [
+const COMMANDS: [(&str, &[&str], States); 13] = [
     ("test", &["test", "FILE", "--agent", "bot", "--all-dialects", "--json", "/x"], States::All),
     (
         "test",
@@ -46,6 +46,7 @@ const COMMANDS: [(&str, &[&str], States); 12] = [
     ("diff", &["diff", "FILE", "--dialects", "PAIR"], States::Kind),
     ("fields", &["fields", "FILE", "--dialect", "D"], States::Kind),
     ("summarize", &["summarize", "FILE", "--host", "h.example", "--agent", "bot", "--dialect", "D"], States::Kind),
+    ("timeline", &["timeline", "FILE", "--host", "h.example", "--agent", "bot", "--dialect", "D"], States::Kind),
     ("inspect", &["inspect", "FILE", "--host", "h.example", "--dialect", "D"], States::Kind),
     ("lint", &["lint", "FILE", "--dialect", "D"], States::Takes),
     ("compile", &["compile", "FILE", "--host", "h.example", "--dialect", "D", "--force", "-o", "set"], States::Takes),

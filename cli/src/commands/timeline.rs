@@ -18,7 +18,7 @@ use crate::run::Run;
 /// without times.
 ///
 /// The columns are the key, agent, and
-///   valid_from, valid_to      the first and last second of the period; empty if it has none
+///   valid_from, valid_to      the first and last second of the period; empty if unlimited
 ///   access to disallowed_path as in `summarize`; group is inherited if the agent's own token
 ///                             is not named, but another that it obeys
 ///   source                    rules, last-good-copy, allow-all or disallow-all

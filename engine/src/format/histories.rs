@@ -39,7 +39,7 @@ pub enum FetchOutcome {
 
 /// The digest of a robots.txt body: the 64-bit XXH3 of its bytes as read, without compression and transfer encoding.
 ///
-/// It recognizes equal bodies, and is no protection against forged ones. [`fmt::Display`] writes `xxh3:` and 16
+/// It recognizes equal bodies, but does not protect against forged ones. [`fmt::Display`] writes `xxh3:` and 16
 /// hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BodyDigest(pub u64);

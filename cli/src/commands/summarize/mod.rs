@@ -1,7 +1,6 @@
 //! `reptile summarize`: crawler access per origin.
 //!
-//! [`args`] and [`write`](mod@write) are also those of `timeline`, which writes a row for each period of an origin. The
-//! proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins and their periods, [`sites`] groups
+//! `timeline` shares [`args`] and [`write`](mod@write), and writes a row for each period of an origin. The proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins and their periods, [`sites`] groups
 //! them into sites, [`keys`] names them, [`Statements`](reptile::summary::Statements) makes each proof once, and [`rows`]
 //! writes the output. [`managed`] finds rules in vendor-managed blocks.
 

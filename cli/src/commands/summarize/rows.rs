@@ -15,7 +15,7 @@ use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowCells, RowFormat,
 /// The columns of a period, after the agent.
 const TIME_COLUMNS: [(&str, ColumnType); 2] = [("valid_from", ColumnType::Time), ("valid_to", ColumnType::Time)];
 
-/// The columns of a period after those of a summary.
+/// The columns of a period after the summary's columns.
 const EVIDENCE_COLUMNS: [(&str, ColumnType); 6] = [
     ("source", ColumnType::Word),
     ("cause", ColumnType::Word),
@@ -25,7 +25,7 @@ const EVIDENCE_COLUMNS: [(&str, ColumnType); 6] = [
     ("body_hash", ColumnType::Text),
 ];
 
-/// The cells of a row about a period, besides those of its summary.
+/// The cells of a row about a period, besides its summary's cells.
 pub struct PeriodCells<'p> {
     /// `None` for an origin without a known robots.txt.
     pub period: Option<&'p Period<'p>>,

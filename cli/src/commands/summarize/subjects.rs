@@ -30,7 +30,7 @@ pub struct Subject<'s> {
     pub period: Option<Period<'s>>,
     /// Whether this is the first row about the origin.
     pub is_first: bool,
-    /// Whether the site's other directives are those of the period's file.
+    /// Whether the site's other directives come from the period's file.
     pub has_directives: bool,
 }
 

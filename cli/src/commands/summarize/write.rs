@@ -36,7 +36,7 @@ use reptile_records::text::printable;
 /// Number of origins, sites or periods per batch. All threads share a batch.
 const ROWS_AT_ONCE: usize = 8192;
 
-/// What each agent has a row for.
+/// The subject of a row. Each agent has a row about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     Origins,
@@ -128,8 +128,7 @@ pub fn write(args: &RowArgs, rows: RowWriter, uses: Uses, kind: RowKind, run: &R
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
 }
 
-/// Refuses a set without times for rows about periods, and notes that a set with times has others than those of the
-/// rows.
+/// Refuses a set without times for rows about periods. Notes that rows about a set's own time leave out other times.
 fn check_times(args: &RowArgs, set: &Set<&[u8]>, is_mapped: bool, kind: RowKind) -> Result<()> {
     match kind {
         RowKind::Periods if !set.has_times() => {
@@ -173,7 +172,7 @@ impl Agents {
     }
 }
 
-/// What decides for an agent in a row.
+/// The deciding rules and statements for an agent in a row.
 struct Deciding {
     rules: Option<DecidingRules>,
     usage: Option<DecidingUsage>,
