@@ -65,8 +65,9 @@ fn each_period_has_a_row_for_each_agent() {
     let names = "host agent valid_from valid_to access group allow_rules disallow_rules reason allowed_path \
                  disallowed_path source cause managed capture_time status body_hash";
     assert_eq!(header.replace('\t', " "), names);
-    let hash = |body: &str| format!("xxh3:{:016x}", xxh3_64(body.replace("\\n", "\n").as_bytes()));
-    let (old, managed, empty) = (&*hash(r"user-agent: *\ndisallow: /old\n"), &*hash(MANAGED), "xxh3:2d06800538d394c2");
+    let hash = |body: &str| format!("xxh3-64:{:016x}", xxh3_64(body.replace("\\n", "\n").as_bytes()));
+    let (old, managed, empty) =
+        (&*hash(r"user-agent: *\ndisallow: /old\n"), &*hash(MANAGED), "xxh3-64:2d06800538d394c2");
     let table = [
         // host, from, to, GPTBot, Googlebot-Image, source, cause, managed for each, evidence
         (

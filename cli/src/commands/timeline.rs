@@ -29,7 +29,7 @@ use crate::run::Run;
 ///                             block; empty without a file, and for any file except the one
 ///                             at SET's time, because SET has only its comments
 ///   capture_time, status      of the capture that decided at valid_from
-///   body_hash                 xxh3: and the XXH3 (64 bits) of its body; empty if its rules
+///   body_hash                 xxh3-64: and the XXH3 of its body; empty if its rules
 ///                             do not decide
 /// and one for each use in --usage, as in `summarize`.
 #[derive(clap::Args)]

@@ -39,14 +39,14 @@ pub enum FetchOutcome {
 
 /// The digest of a robots.txt body: the 64-bit XXH3 of its bytes as read, without compression and transfer encoding.
 ///
-/// It recognizes equal bodies, but does not protect against forged ones. [`fmt::Display`] writes `xxh3:` and 16
+/// It recognizes equal bodies, but does not protect against forged ones. [`fmt::Display`] writes `xxh3-64:` and 16
 /// hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BodyDigest(pub u64);
 
 impl fmt::Display for BodyDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "xxh3:{:016x}", self.0)
+        write!(f, "xxh3-64:{:016x}", self.0)
     }
 }
 
