@@ -57,7 +57,7 @@ const REFERENCE: [&str; 4] = ["agents", "dialects", "completions", "man"];
 /// The commands in groups, each under its heading, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("One robots.txt", &["test", "lint", "diff", "check"]),
-    ("Many robots.txt files", &["compile", "classify", "summarize", "filter", "fields"]),
+    ("Many robots.txt files", &["compile", "classify", "summarize", "timeline", "filter", "fields"]),
     ("Compiled sets", &["merge", "update", "inspect", "verify"]),
     ("Reference", &REFERENCE),
 ];

@@ -27,7 +27,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     agents, audit, check, classify, compile, dialects, diff, fields, filter, inspect, lint, manual, merge, summarize,
-    test, update, verify,
+    test, timeline, update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Color};
@@ -82,6 +82,7 @@ enum Command {
     Inspect(inspect::Args),
     Summarize(summarize::Args),
     Audit(Box<audit::Args>),
+    Timeline(timeline::Args),
     Filter(Box<filter::Args>),
     Fields(fields::Args),
     Verify(verify::Args),
@@ -146,8 +147,9 @@ fn metrics_options(command: &Command) -> Option<&MetricsOptions> {
         Command::Update(args) => Some(&args.metrics),
         Command::Classify(args) => Some(&args.metrics),
         Command::Lint(args) => Some(&args.metrics),
-        Command::Summarize(args) => Some(&args.metrics),
+        Command::Summarize(args) => Some(&args.rows.metrics),
         Command::Audit(args) => Some(&args.metrics),
+        Command::Timeline(args) => Some(&args.rows.metrics),
         Command::Filter(args) => Some(&args.metrics),
         Command::Verify(args) => Some(&args.metrics),
         _ => None,
@@ -163,8 +165,9 @@ fn start_threads(command: &Command) -> Result<()> {
         Command::Update(args) => args.threads.start(),
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
-        Command::Summarize(args) => args.threads.start(),
+        Command::Summarize(args) => args.rows.threads.start(),
         Command::Audit(args) => args.threads.start(),
+        Command::Timeline(args) => args.rows.threads.start(),
         Command::Filter(args) => args.threads.start(),
         Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         _ => Threads { threads: 0 }.start(),
@@ -184,6 +187,7 @@ fn run(command: Command, record: &Run) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Summarize(args) => summarize::run(&args, record),
         Command::Audit(args) => audit::run(&args, record),
+        Command::Timeline(args) => timeline::run(&args, record),
         Command::Filter(args) => filter::run(*args, record),
         Command::Fields(args) => fields::run(&args),
         Command::Verify(args) => verify::run(&args, record),

@@ -314,9 +314,21 @@ fn every_command_has_help() {
     let folder = Folder::new();
     let overview = folder.run(&["--help"]).says(0, &[]).text();
     let commands: Vec<&str> = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
-    for command in
-        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "summarize", "filter", "fields", "verify"]
-    {
+    for command in [
+        "compile",
+        "classify",
+        "test",
+        "check",
+        "lint",
+        "diff",
+        "inspect",
+        "summarize",
+        "timeline",
+        "audit",
+        "filter",
+        "fields",
+        "verify",
+    ] {
         assert!(commands.contains(&command), "{command} is not in {overview}");
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
         assert!(help.contains(&format!("  reptile {command} ")) && help.contains("Exit code: 0 "), "{help}");
@@ -334,7 +346,7 @@ fn short_help_fits_on_a_screen() {
     assert!(overview.lines().count() <= 32, "{overview}");
     let lines = overview.lines().take_while(|line| *line != "Options:").filter_map(|line| line.strip_prefix("  "));
     let commands: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(commands.len(), 17, "{overview}");
+    assert_eq!(commands.len(), 19, "{overview}");
     for command in commands {
         let mut run = folder.command(&[]);
         run.args([command, "-h"]).env("COLUMNS", "80");

@@ -208,9 +208,10 @@ fn other_commands_write_arrow() {
     let folder = Folder::with_set();
     for (args, name, rows) in [
         (&["summarize", "set", "--agent", "bot-a"][..], "summary.arrows", 6),
+        (&["timeline", "robots", "--agent", "bot-a"], "timeline.arrow", 6),
         (&["compile", "robots", "--force", "-o", "other", "--fates", "fates.arrow"], "fates.arrow", 6),
     ] {
-        let output: &[&str] = if args[0] == "summarize" { &["-o", name] } else { &[] };
+        let output: &[&str] = if args[0] != "compile" { &["-o", name] } else { &[] };
         folder.run(&[args, output].concat()).says(0, &[]);
         let (_, batches) = read(folder.read(name));
         assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), rows, "{name}");

@@ -1,4 +1,4 @@
-//! Outputs of `classify`, `summarize` and `filter` after an interrupt, a kill, a full disk or a closed pipe.
+//! Outputs of `classify`, `summarize`, `timeline` and `filter` after an interrupt, a kill, a full disk or a closed pipe.
 //!
 //! The output is missing or still the old file. Only a killed process leaves hidden files. The next run writes, byte
 //! for byte, the output of an undisturbed run.
@@ -36,9 +36,10 @@ const ONLY: &[&str] = &["classify", "set", "--agent", "bot-a", "--only", "disall
 const SUMMARIZE: &[&str] = &["summarize", "set", "-", "--agent", "bot-a"];
 const SUMMARIZE_CSV: &[&str] = &["summarize", "set", "-", "--agent", "bot-a", "--format", "csv"];
 const SUMMARIZE_JSONL: &[&str] = &["summarize", "set", "-", "--agent", "bot-a", "--format", "jsonl"];
+const TIMELINE: &[&str] = &["timeline", "years", "-", "--agent", "bot-a"];
 const FILTER: &[&str] = &["filter", "-", "--set", "set", "--agent", "bot-a"];
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 14] = [
     Case { args: CLASSIFY, output: "out.tsv", others: &[], input: urls },
     Case { args: CLASSIFY, output: "out.tsv.gz", others: &[], input: urls },
     Case { args: CLASSIFY, output: "out.tsv.zst", others: &[("--rejects", "bad")], input: urls },
@@ -49,6 +50,7 @@ const CASES: [Case; 13] = [
     Case { args: SUMMARIZE, output: "out.tsv", others: &[], input: hosts },
     Case { args: SUMMARIZE_CSV, output: "out.csv.gz", others: &[], input: hosts },
     Case { args: SUMMARIZE_JSONL, output: "out.jsonl.zst", others: &[], input: hosts },
+    Case { args: TIMELINE, output: "out.tsv", others: &[], input: hosts },
     Case { args: FILTER, output: "out.warc", others: &[], input: records },
     Case { args: FILTER, output: "out.warc.gz", others: &[], input: records },
     Case { args: FILTER, output: "out", others: &[], input: packed_records },
@@ -106,16 +108,23 @@ impl Case {
 
     /// Returns a folder with a set, and with old outputs if `has_old`.
     fn folder(&self, has_old: bool) -> Folder {
-        static SET: OnceLock<Vec<u8>> = OnceLock::new();
+        static SETS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
         let folder = Folder::new();
-        folder.write("set", SET.get_or_init(|| Folder::with_set().read("set")));
+        let sets = || {
+            let folder = Folder::with_set();
+            folder.run(&["compile", "--by-time", "-o", "years", "robots"]).says(0, &[]);
+            ["set", "years"].map(|name| folder.read(name))
+        };
+        let [set, years] = SETS.get_or_init(sets);
+        folder.write("set", set);
+        folder.write("years", years);
         self.files().filter(|_| has_old).for_each(|file| folder.write(file, OLD));
         folder
     }
 
     /// Asserts that the folder contains the files from before the run, and at most `hidden` hidden files.
     fn assert_unchanged(&self, folder: &Folder, has_old: bool, hidden: usize) {
-        let mut expected = vec!["set"];
+        let mut expected = vec!["set", "years"];
         expected.extend(self.files().filter(|_| has_old));
         expected.sort_unstable();
         let (left, found): (Vec<String>, Vec<String>) =

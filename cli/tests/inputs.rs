@@ -52,7 +52,7 @@ fn random() -> Vec<u8> {
 }
 
 /// The commands, with `FILE` as a placeholder for the input.
-const COMMANDS: [(&str, &[&str]); 9] = [
+const COMMANDS: [(&str, &[&str]); 10] = [
     ("test", &["test", "--brief", "FILE", "--agent", "Foo", "/x"]),
     ("compile", &["compile", "--force", "--host", "h.example", "-o", "out", "FILE"]),
     ("check", &["check", "FILE", "--robots", "good.txt"]),
@@ -62,6 +62,7 @@ const COMMANDS: [(&str, &[&str]); 9] = [
     ("inspect", &["inspect", "FILE"]),
     ("classify", &["classify", "good", "FILE", "--agent", "Foo"]),
     ("summarize", &["summarize", "FILE", "--agent", "Foo"]),
+    ("timeline", &["timeline", "FILE", "--agent", "Foo"]),
 ];
 
 /// Whether a command accepts an input.

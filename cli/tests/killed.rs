@@ -76,6 +76,7 @@ fn outputs() -> Folder {
     web(&folder, "new.jsonl", "b");
     folder.run(&["compile", "-o", "set", "old.jsonl"]).says(0, &[]);
     folder.run(&["compile", "-o", "part", "new.jsonl"]).says(0, &[]);
+    folder.run(&["compile", "--by-time", "-o", "years", "new.jsonl"]).says(0, &[]);
     folder
 }
 
@@ -104,6 +105,12 @@ fn a_killed_command_leaves_the_old_output_or_the_new_one() {
     kill("set", &["update", "part", "old.jsonl", "--force", "-o", "set"]);
     kill("old.tsv.gz", &["classify", "set", "urls", "--agent", "x", "--force", "-o", "old.tsv.gz"]);
     kill("old.tsv.gz", &["summarize", "set", "--agent", "x", "--force", "-o", "old.tsv.gz"]);
+    kill("old.tsv.gz", &["timeline", "years", "--agent", "x", "--force", "-o", "old.tsv.gz"]);
+    let row = |number: usize| format!("http://h{number}.example/a1/x\t2026-03-14T15:09:26Z\tx\n");
+    let rows: String = (0..200_000).map(row).collect();
+    folder.write("requests.tsv", format!("url\ttime\tuser_agent\n{rows}"));
+    let audit = ["audit", "requests.tsv", "--set", "set", "--status", "none"];
+    kill("old.tsv.gz", &[&audit[..], &["--force", "--violations", "old.tsv.gz"]].concat());
     kill("old.warc.gz", &["filter", "pages.warc.gz", "--set", "set", "--agent", "x", "--force", "-o", "old.warc.gz"]);
 }
 

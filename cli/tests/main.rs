@@ -61,6 +61,7 @@ mod support;
 mod terminal;
 mod tester;
 mod threads;
+mod timeline;
 mod usage;
 mod warc;
 mod warc_answers;

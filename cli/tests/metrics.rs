@@ -94,7 +94,7 @@ fn folder() -> Folder {
 }
 
 /// Commands, their exit codes, and some of their metrics. Each command also gets `--metrics m.json`.
-const RUNS: [(&str, i32, &str, &str); 12] = [
+const RUNS: [(&str, i32, &str, &str); 14] = [
     (
         "compile -o s1 robots c.jsonl --fates f.tsv",
         1,
@@ -110,6 +110,8 @@ const RUNS: [(&str, i32, &str, &str); 12] = [
     ("classify set urls rows.csv --agent bot-a -o out/", 0, "rows.read", "7"),
     ("filter a.warc b.warc --set set --agent bot-a -o kept/", 0, "rows.written", "1"),
     ("summarize set hosts --agent bot-a -o o.jsonl", 0, "invalid_rows", r#"{"no-origin": 1}"#),
+    ("timeline robots hosts --agent bot-a -o o.parquet", 1, "set.by_time", "true"),
+    ("audit rows.csv --set set --agent {crawler} --at {time} --status none --violations v.csv", 0, "rows.read", "4"),
     ("lint robots/a.example --severity note", 1, "rows.read", "1"),
     ("verify set", 0, "set.by_time", "false"),
 ];

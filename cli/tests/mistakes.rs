@@ -158,6 +158,19 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         ("classify set urls.txt --agent GPTBot,CCBot", 2, &["a list", "\"GPTBot\", \"CCBot\""]),
         ("classify set urls.txt --agent agents.txt", 2, &["--agent: \"agents.txt\" is a file"]),
         ("test robots.txt --agent agents.txt /x", 2, &["--agent: \"agents.txt\" is a file"]),
+        ("timeline set --agent bot-a", 2, &["set: is a compiled set without times", "compile it again with --by-time"]),
+        ("timeline urls.txt set --agent bot-a", 2, &["which comes first: `reptile timeline set urls.txt`"]),
+        ("timeline robots empty.txt --agent bot-a", 0, &["empty.txt: contains no host or URL"]),
+        ("timeline robots --agent bot-a --key host,host", 2, &["--key: host is given twice"]),
+        ("timeline robots --agent bot-a --usage-from all", 2, &["--usage-from: requires --usage"]),
+        (
+            "timeline robots --agent bot-a --usage status --vocabulary any",
+            2,
+            &["--usage status: is given twice, or is"],
+        ),
+        ("timeline robots --agent bot-a --header --format jsonl", 2, &["--header: JSON Lines already"]),
+        ("timeline robots --agent bot-a --header --format arrow", 2, &["--header: Arrow already"]),
+        ("timeline robots --agent bot-a -o urls.txt", 2, &["urls.txt", "exists already"]),
         ("summarize set --agent ./agents.txt", 2, &["--agent: \"./agents.txt\" is a file"]),
         ("classify set urls.txt --agent list", 0, &["agent list is not named by any robots.txt in this set"]),
         // Pages.
@@ -183,7 +196,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         assert_eq!(run.code, Some(*code), "{line}: {run:#?}");
         run.says(*code, texts);
     }
-    assert_eq!(cases.len(), 83);
+    assert_eq!(cases.len(), 92);
     // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");

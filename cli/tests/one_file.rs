@@ -28,7 +28,7 @@ struct Case {
 }
 
 /// Commands that take a single robots.txt, and how each states its verdict for `/x`.
-const COMMANDS: [(&str, &[&str], States); 12] = [
+const COMMANDS: [(&str, &[&str], States); 14] = [
     ("test", &["test", "FILE", "--agent", "bot", "--all-dialects", "--json", "/x"], States::All),
     (
         "test",
@@ -46,6 +46,8 @@ const COMMANDS: [(&str, &[&str], States); 12] = [
     ("diff", &["diff", "FILE", "--dialects", "PAIR"], States::Kind),
     ("fields", &["fields", "FILE", "--dialect", "D"], States::Kind),
     ("summarize", &["summarize", "FILE", "--host", "h.example", "--agent", "bot", "--dialect", "D"], States::Kind),
+    ("timeline", &["timeline", "FILE", "--host", "h.example", "--agent", "bot", "--dialect", "D"], States::Kind),
+    ("audit", &["audit", "log", "--set", "FILE", "--host", "h.example", "--dialect", "D"], States::Kind),
     ("inspect", &["inspect", "FILE", "--host", "h.example", "--dialect", "D"], States::Kind),
     ("lint", &["lint", "FILE", "--dialect", "D"], States::Takes),
     ("compile", &["compile", "FILE", "--host", "h.example", "--dialect", "D", "--force", "-o", "set"], States::Takes),
@@ -170,6 +172,8 @@ fn commands_agree_on_what_a_file_is_and_decides() {
     let work = || {
         let folder = Folder::new();
         folder.write("urls", "http://h.example/x\n");
+        let request = "[14/Mar/2026:15:09:26 +0000] \"GET /x HTTP/1.1\" 200 5 \"-\" \"bot/1.0\"";
+        folder.write("log", format!("192.0.2.1 - - {request}\n"));
         folder.write("rows", "h.example\tbot\t/x\n");
         folder.write("closed", "disallow bot /x\n");
         folder.write("empty", "");

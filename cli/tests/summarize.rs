@@ -7,6 +7,7 @@ use std::fs::File;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use reptile_records::time::show_time;
 use support::Folder;
 
 /// Returns the rows of a run, sorted because a set has its own order.
@@ -182,7 +183,7 @@ fn origins_are_summarized_in_batches() {
 }
 
 /// Returns the rows of a Parquet file as JSON, without null cells.
-fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
+pub fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
     let reader = SerializedFileReader::new(File::open(folder.path(name)).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(|row| {
         let row = row.unwrap();
@@ -191,6 +192,7 @@ fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
                 Field::Null => return None,
                 Field::Str(text) => text.clone().into(),
                 Field::UInt(number) => (*number).into(),
+                Field::TimestampMillis(time) => show_time(time / 1000).into(),
                 other => panic!("{name}: {other:?}"),
             };
             Some((name.clone(), cell))
@@ -200,11 +202,11 @@ fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
     rows.collect()
 }
 
-/// Returns rows of JSON Lines, without cells that are empty strings.
-fn json_rows(text: &str) -> Vec<serde_json::Value> {
+/// Returns rows of JSON Lines, without cells that are null or empty strings.
+pub fn json_rows(text: &str) -> Vec<serde_json::Value> {
     let rows = text.lines().map(|line| {
         let mut row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
-        row.retain(|_, cell| cell != "");
+        row.retain(|_, cell| cell != "" && !cell.is_null());
         row.into()
     });
     rows.collect()

@@ -213,6 +213,14 @@ const RUNS: &[&[&str]] = &[
     &["summarize", "set", "urls", "--agent", "~"],
     &["summarize", "set", "missing~", "--agent", "x"],
     &["summarize", "damaged~", "--agent", "x"],
+    &["timeline", "set~", "--agent", "x"],
+    &["timeline", "robots", "urls", "--agent", "x", "--key", "url,host,domain,surt"],
+    &["timeline", "robots", "urls", "--agent", "~"],
+    &["audit", "missing~", "--set", "set~"],
+    &["audit", "urls", "--set", "set~", "--at", "{~}"],
+    &["audit", "single~", "--set", "set~", "--host", "a.example"],
+    &["audit", "urls", "--set", "damaged~"],
+    &["audit", "urls", "--set", "set", "--ranges", "~=urls"],
     &["filter", "missing~", "--set", "set", "--agent", "x", "--dry-run"],
     &["filter", "single~", "--set", "set", "--agent", "x", "--dry-run"],
     &["fields", "single~"],
@@ -264,7 +272,8 @@ fn no_command_prints_control_characters() {
 #[test]
 fn no_option_echoes_control_characters() {
     let folder = folder();
-    for command in ["compile", "classify", "test", "check", "lint", "diff", "inspect", "summarize", "fields", "verify"]
+    for command in
+        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "summarize", "timeline", "fields", "verify"]
     {
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
         let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);

@@ -35,13 +35,18 @@ enum Change {
     Rule,
     /// The file is replaced by another site's.
     File,
+    /// The file begins with a vendor-managed block from now on.
+    Managed,
     /// The answer differs for this fetch only.
     HostAnswer,
 }
 
 /// Changes found by later fetches, in percent.
-const CHANGES: [(u32, Change); 4] =
-    [(55, Change::None), (20, Change::Rule), (5, Change::File), (20, Change::HostAnswer)];
+const CHANGES: [(u32, Change); 5] =
+    [(54, Change::None), (20, Change::Rule), (5, Change::File), (1, Change::Managed), (20, Change::HostAnswer)];
+
+/// A vendor-managed block, in the form of Cloudflare's.
+const MANAGED: &[u8] = include_bytes!("../templates/managed.txt");
 
 /// Answers that temporarily replace a site's usual one.
 const OTHER_ANSWERS: [(u32, HostAnswer); 5] = [
@@ -71,6 +76,7 @@ impl Web {
                 Change::None => {}
                 Change::Rule => add_rule(&mut usual, random),
                 Change::File => usual = self.site(random.random_range(0..self.origins.max(1))).answer,
+                Change::Managed => add_block(&mut usual),
                 Change::HostAnswer => answer = draw(random, &OTHER_ANSWERS).cloned(),
             }
             let time = FIRST_TIME + i64::from(number) * slot + random.random_range(0..slot.max(1));
@@ -86,6 +92,14 @@ impl Web {
     pub fn visit_time(count: u32, random: &mut Random) -> i64 {
         let step = SECONDS / i64::from(count.saturating_sub(2).max(1));
         FIRST_TIME - 1 + step * i64::from(random.random_range(0..count.max(1)))
+    }
+}
+
+/// Puts a vendor-managed block before a file, once.
+fn add_block(answer: &mut HostAnswer) {
+    match answer {
+        HostAnswer::File(body) if !body.starts_with(MANAGED) => drop(body.splice(0..0, MANAGED.iter().copied())),
+        _ => {}
     }
 }
 

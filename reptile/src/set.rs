@@ -10,7 +10,6 @@ use reptile_engine::format::FormatError;
 use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
 use reptile_engine::format::histories::CaptureHistory;
-use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set as engine;
 use reptile_engine::spec::Spec;
 use reptile_engine::token::product_token;
@@ -522,15 +521,10 @@ impl Set {
         let engine = self.timed()?;
         let Ok(UrlRef { origin, .. }) = url::split(url.as_ref()) else { return Ok(Vec::new()) };
         let Some(site) = engine.site(&origin)? else { return Ok(Vec::new()) };
-        let spans = site.spans()?;
-        let ends = spans.iter().skip(1).map(|next| Some(next.begin.saturating_sub(1))).chain([None]);
-        let with_ends = spans.iter().zip(ends).filter_map(|(span, until)| {
-            let policy = engine.policy_of_at(site.origin(), span.begin).transpose()?;
-            let from = Some(span.begin).filter(|&begin| begin != BEFORE_ALL_TIMES);
-            let source = policy.and_then(|policy| policy.source());
-            Some(source.map(|source| Span { from, until, source }))
-        });
-        Ok(with_ends.collect::<Result<_, FormatError>>()?)
+        let span = |period: engine::Period<'_>| {
+            Ok(Span { from: period.from, until: period.until, source: period.policy.source()? })
+        };
+        engine.periods_of(site.origin())?.into_iter().map(span).collect()
     }
 
     /// Returns the only site's data, except its rules.

@@ -106,6 +106,14 @@ impl DecidingRules {
         Ok(DecidingRules::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
+    /// Returns why the group applies to the crawler.
+    #[must_use]
+    pub fn group(&self) -> Group {
+        match self {
+            DecidingRules::One { group, .. } | DecidingRules::Rules { group, .. } => *group,
+        }
+    }
+
     /// Returns the ruleset numbers, if rules decide.
     #[must_use]
     pub fn rulesets(&self) -> Option<&[u32]> {

@@ -20,5 +20,6 @@ pub mod manual;
 pub mod merge;
 pub mod summarize;
 pub mod test;
+pub mod timeline;
 pub mod update;
 pub mod verify;

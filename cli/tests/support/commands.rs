@@ -116,6 +116,7 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
         case("inspect --automaton --agent AGENT set h.example", FINE, 256),
         case("classify set urls --agent AGENT --columns url,verdict,line,rule,refused,capture_time,ruleset", FINE, 1),
         case("summarize set --agent AGENT", FINE, 2),
+        case("timeline robots --agent AGENT", FINE, 2),
         case("fields set h.example", FINE, 16),
         case("fields --json set h.example", FINE, 64),
         case("test DIALECT robots/h.example --agent AGENT / /aa1*a99a /xaxaxaxa!", FINE, 8),

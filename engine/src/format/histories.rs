@@ -54,7 +54,7 @@ pub struct CaptureRecord {
 }
 
 impl CaptureRecord {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
     }
 

@@ -132,7 +132,7 @@ impl Timeline {
 }
 
 /// Returns the first second at which a capture can be active.
-fn begin_of(capture: &CaptureRecord) -> i64 {
+pub(crate) fn begin_of(capture: &CaptureRecord) -> i64 {
     capture.time.unwrap_or(BEFORE_ALL_TIMES)
 }
 

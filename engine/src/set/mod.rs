@@ -5,6 +5,7 @@
 mod agent;
 mod batch;
 mod columns;
+mod periods;
 mod policy;
 mod site;
 mod split;
@@ -16,6 +17,7 @@ mod verify;
 
 pub use self::agent::Agent;
 pub use self::batch::{BATCH_URLS, Lookup};
+pub use self::periods::Period;
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 pub use self::split::KnownHosts;

@@ -179,6 +179,6 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 /// Returns whether a policy says that the last answer has expired, because every later fetch has failed for too long.
-fn has_ended(policy: &Policy<'_>) -> Result<bool, FormatError> {
+pub(super) fn has_ended(policy: &Policy<'_>) -> Result<bool, FormatError> {
     Ok(matches!(policy.source()?, PolicySource::AllowAll(Cause::Unreachable(_))))
 }

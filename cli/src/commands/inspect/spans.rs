@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use reptile::contents::{BEFORE_ALL_TIMES, FormatError, OriginRecord, Policy, Set};
+use reptile::contents::{FormatError, OriginRecord, Period, Policy, Set};
 use serde::Serialize;
 
 use super::origins::{name_of, source_name};
@@ -26,10 +26,8 @@ struct SpanJson<'a> {
 /// # Errors
 /// Returns an error if the set is damaged.
 pub fn policies_of<'s>(set: &'s Set<&[u8]>, entry: &OriginRecord<'s>) -> Result<Vec<Policy<'s>>, FormatError> {
-    let mut policies = BTreeMap::new();
-    for span in set.site_of(entry)?.spans()? {
-        policies.extend(set.policy_of_at(entry, span.begin)?.map(|policy| (policy.number(), policy)));
-    }
+    let periods = set.periods_of(entry)?.into_iter();
+    let policies: BTreeMap<u32, Policy<'_>> = periods.map(|period| (period.policy.number(), period.policy)).collect();
     if policies.is_empty() {
         return Ok(vec![set.policy_of(entry)?]);
     }
@@ -46,16 +44,14 @@ pub fn write_spans(
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<(), Stop> {
-    let spans = set.site_of(entry)?.spans()?;
+    let periods = set.periods_of(entry)?;
     let origin = name_of(entry);
-    if !(is_json || spans.is_empty()) {
+    if !(is_json || periods.is_empty()) {
         writeln!(out, "{origin}")?;
     }
-    let ends = spans.iter().skip(1).map(|next| Some(next.begin.saturating_sub(1))).chain([None]);
-    for (span, until) in spans.iter().zip(ends) {
-        let Some(policy) = set.policy_of_at(entry, span.begin)? else { continue };
-        let from = Some(span.begin).filter(|&begin| begin != BEFORE_ALL_TIMES).map(show_time);
-        let (until, source, policy) = (until.map(show_time), source_name(policy.source()?), policy.number());
+    for Period { from, until, policy, .. } in periods {
+        let [from, until] = [from, until].map(|time| time.map(show_time));
+        let (source, policy) = (source_name(policy.source()?), policy.number());
         if is_json {
             let object = SpanJson { origin: &origin, from, until, source, policy };
             out.write_all(json_line(&object)?.as_bytes())?;

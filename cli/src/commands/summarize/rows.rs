@@ -1,13 +1,61 @@
-//! The output rows: one for each origin and agent, or for each site and agent.
+//! The output rows: one for each agent and origin, site, or period of an origin.
 
 use reptile::urls::OriginRef;
 
 use super::keys::OriginKey;
+use super::managed::Managed;
 use super::sites::{Agreement, ORIGINS};
+use super::subjects::body_hash;
 use crate::error::Failure;
+use reptile::capture::digest_of_hash;
+use reptile::contents::{FormatError, Period};
 use reptile::summary::{Access, Summary, UsageAccess};
 use reptile::usage::Uses;
+use reptile::{Group, PolicySource};
 use reptile_columns::{AnswerFormat, AnswerRows, ColumnType, RowCells, RowFormat, SUMMARY_COLUMNS};
+
+/// The columns of a period, after the agent.
+const TIME_COLUMNS: [(&str, ColumnType); 2] = [("valid_from", ColumnType::Time), ("valid_to", ColumnType::Time)];
+
+/// The columns of a period after the summary's columns.
+const EVIDENCE_COLUMNS: [(&str, ColumnType); 6] = [
+    ("source", ColumnType::Word),
+    ("cause", ColumnType::Word),
+    ("managed", ColumnType::Word),
+    ("capture_time", ColumnType::Time),
+    ("status", ColumnType::Id),
+    ("digest", ColumnType::Text),
+];
+
+/// The cells of a row about a period, besides its summary's cells.
+pub struct PeriodCells<'p> {
+    /// `None` for an origin without a known robots.txt.
+    pub period: Option<&'p Period<'p>>,
+    /// Whether the group names a product token that the agent obeys after its own.
+    pub is_inherited: bool,
+    pub managed: Option<Managed>,
+}
+
+/// Appends the cells of a summary.
+fn push_summary(summary: &Summary<'_>, group: &str, cells: &mut RowCells<'_>) {
+    cells.text(summary.access.name().as_bytes());
+    cells.text(group.as_bytes());
+    cells.number(summary.allow_rules);
+    cells.number(summary.disallow_rules);
+    cells.text(summary.reason.to_string().as_bytes());
+    cells.text(summary.allowed_path.as_deref().unwrap_or_default());
+    cells.text(summary.disallowed_path.as_deref().unwrap_or_default());
+}
+
+/// Returns the word for a policy source.
+fn source_word(source: PolicySource) -> &'static str {
+    match source {
+        PolicySource::LastGoodCopy(_) => "last-good-copy",
+        PolicySource::AllowAll(_) => "allow-all",
+        PolicySource::DisallowAll(_) => "disallow-all",
+        _ => "rules",
+    }
+}
 
 /// How rows are written.
 pub struct RowWriter {
@@ -21,18 +69,35 @@ impl RowWriter {
     /// # Errors
     /// Returns an error if two columns have the same name.
     pub fn of_origins(format: AnswerFormat, keys: Vec<OriginKey>, uses: &Uses) -> Result<RowWriter, Failure> {
+        RowWriter::with_uses(format, keys, SUMMARY_COLUMNS.to_vec(), uses)
+    }
+
+    /// Returns a row for each period and agent, with a column for each use.
+    ///
+    /// # Errors
+    /// Returns an error if two columns have the same name.
+    pub fn of_periods(format: AnswerFormat, keys: Vec<OriginKey>, uses: &Uses) -> Result<RowWriter, Failure> {
+        let [agent, summary @ ..] = SUMMARY_COLUMNS;
+        let columns = [agent].into_iter().chain(TIME_COLUMNS).chain(summary).chain(EVIDENCE_COLUMNS);
+        RowWriter::with_uses(format, keys, columns.collect(), uses)
+    }
+
+    /// Returns rows with these columns and one for each use.
+    fn with_uses(
+        format: AnswerFormat,
+        keys: Vec<OriginKey>,
+        columns: Vec<(&str, ColumnType)>,
+        uses: &Uses,
+    ) -> Result<RowWriter, Failure> {
         let others: Vec<&str> =
-            keys.iter().map(|key| key.name()).chain(SUMMARY_COLUMNS.map(|(name, _)| name)).collect();
+            keys.iter().map(|key| key.name()).chain(columns.iter().map(|(name, _)| *name)).collect();
         for (at, name) in uses.names().enumerate() {
             if others.contains(&name) || uses.names().take(at).any(|other| other == name) {
                 return Err(Failure::new(format!("--usage {name}: is given twice, or is the name of a column")));
             }
         }
-        Ok(RowWriter::new(
-            format,
-            keys,
-            SUMMARY_COLUMNS.into_iter().chain(uses.names().map(|name| (name, ColumnType::Word))),
-        ))
+        let of_uses = uses.names().map(|name| (name, ColumnType::Word));
+        Ok(RowWriter::new(format, keys, columns.into_iter().chain(of_uses)))
     }
 
     /// Returns a row for each site and agent.
@@ -68,15 +133,44 @@ impl RowWriter {
         rows: &mut AnswerRows,
     ) {
         let mut cells = self.begin(origin, agent, rows);
-        cells.text(summary.access.name().as_bytes());
-        cells.text(summary.group.as_str().as_bytes());
-        cells.number(summary.allow_rules);
-        cells.number(summary.disallow_rules);
-        cells.text(summary.reason.to_string().as_bytes());
-        cells.text(summary.allowed_path.as_deref().unwrap_or_default());
-        cells.text(summary.disallowed_path.as_deref().unwrap_or_default());
+        push_summary(summary, summary.group.as_str(), &mut cells);
         permissions.iter().for_each(|permission| cells.text(permission.name().as_bytes()));
         cells.end();
+    }
+
+    /// Appends an agent's row for a period, with a permission for each use.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn push_period(
+        &self,
+        origin: Result<OriginRef<'_>, &[u8]>,
+        agent: &str,
+        PeriodCells { period, is_inherited, managed }: &PeriodCells<'_>,
+        summary: &Summary<'_>,
+        permissions: &[UsageAccess],
+        rows: &mut AnswerRows,
+    ) -> Result<(), FormatError> {
+        let source = period.map(|period| period.policy.source()).transpose()?;
+        let capture = period.and_then(|period| period.capture);
+        let group = match summary.group {
+            Group::Named if *is_inherited => "inherited",
+            group => group.as_str(),
+        };
+        let mut cells = self.begin(origin, agent, rows);
+        cells.time(period.and_then(|period| period.from));
+        cells.time(period.and_then(|period| period.until));
+        push_summary(summary, group, &mut cells);
+        cells.text(source.map_or("", source_word).as_bytes());
+        cells.text(source.and_then(PolicySource::cause).map(|cause| cause.to_string()).unwrap_or_default().as_bytes());
+        cells.text(managed.map_or("", Managed::name).as_bytes());
+        cells.time(capture.and_then(|capture| capture.time));
+        cells.long(capture.and_then(|capture| capture.status).map(u64::from));
+        let digest = capture.as_ref().and_then(body_hash).map(digest_of_hash);
+        cells.text(digest.unwrap_or_default().as_bytes());
+        permissions.iter().for_each(|permission| cells.text(permission.name().as_bytes()));
+        cells.end();
+        Ok(())
     }
 
     /// Appends an agent's row for a site, with each origin's access and whether they agree.

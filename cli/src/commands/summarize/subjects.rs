@@ -1,6 +1,6 @@
-//! The subjects of a summary: a set's origins, or a list's.
+//! The subjects of the rows: a set's origins, or a list's; and the periods of each.
 
-use reptile::contents::{OriginRecord, Policy, Set};
+use reptile::contents::{CaptureRecord, OriginRecord, Period, Policy, Set, Site};
 use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::OriginRef;
 use reptile::{Origin, Scheme};
@@ -12,6 +12,7 @@ use reptile_records::lists::open;
 use reptile_records::place::Place;
 
 /// The origin of a row.
+#[derive(Clone)]
 pub enum Name<'s> {
     /// An origin of the set.
     Stored(OriginRecord<'s>),
@@ -21,10 +22,28 @@ pub enum Name<'s> {
     Invalid(Vec<u8>),
 }
 
-/// An origin, and its policy if the set has it.
+/// An origin, its data if the set has it, and one of its periods.
 pub struct Subject<'s> {
     pub name: Name<'s>,
-    pub policy: Option<Policy<'s>>,
+    pub site: Option<Site<'s>>,
+    /// The period, if the rows are about periods and the set has the origin.
+    pub period: Option<Period<'s>>,
+    /// Whether this is the first row about the origin.
+    pub is_first: bool,
+    /// Whether the site's other directives come from the period's file.
+    pub has_directives: bool,
+}
+
+impl<'s> Subject<'s> {
+    fn new(name: Name<'s>, site: Option<Site<'s>>) -> Subject<'s> {
+        Subject { name, site, period: None, is_first: true, has_directives: false }
+    }
+
+    /// Returns the policy: the period's, or else the one at the set's time.
+    pub fn policy(&self) -> Option<Policy<'s>> {
+        let of_period = self.period.as_ref().map(|period| period.policy);
+        of_period.or_else(|| self.site.as_ref().map(|site| *site.policy()))
+    }
 }
 
 impl Name<'_> {
@@ -54,8 +73,8 @@ pub fn each_stored<'s>(
 ) -> Result<(), Stop> {
     for record in set.origins() {
         let record = record?;
-        let policy = Some(set.policy_of(&record)?);
-        work(Subject { name: Name::Stored(record), policy })?;
+        let site = Some(set.site_of(&record)?);
+        work(Subject::new(Name::Stored(record), site))?;
     }
     Ok(())
 }
@@ -70,12 +89,40 @@ pub fn each_listed<'s>(
     mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     each_name(list, |name| {
-        let policy = match &name {
-            Name::Listed(origin) => set.policy(&origin.borrowed())?,
+        let site = match &name {
+            Name::Listed(origin) => set.site(&origin.borrowed())?,
             _ => None,
         };
-        work(Subject { name, policy })
+        work(Subject::new(name, site))
     })
+}
+
+/// Returns the hash of the body that a capture's rules come from, if it is known.
+pub fn body_hash(capture: &CaptureRecord) -> Option<u64> {
+    (capture.body_hash != 0).then_some(capture.body_hash)
+}
+
+/// Passes each of an origin's periods to `work`, or the origin alone if the set does not have it.
+///
+/// # Errors
+/// Returns an error if the set is damaged or `work` fails.
+pub fn each_period<'s>(
+    set: &'s Set<&'s [u8]>,
+    subject: Subject<'s>,
+    mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let Some(site) = subject.site else { return work(subject) };
+    // A set has other directives only of the file at its own time.
+    let stored = site.captures()?.and_then(|captures| body_hash(captures.deciding()));
+    let time = set.reading().at;
+    for (at, period) in set.periods_of(site.origin())?.into_iter().enumerate() {
+        let is_now = time.map_or(period.until.is_none(), |time| period.contains(time));
+        let body = period.capture.and_then(|capture| body_hash(&capture));
+        let has_directives = is_now || (body.is_some() && body == stored);
+        let name = subject.name.clone();
+        work(Subject { name, site: Some(site), period: Some(period), is_first: at == 0, has_directives })?;
+    }
+    Ok(())
 }
 
 /// Passes the name in each list line to `work`.
