@@ -11,7 +11,7 @@ use clap::{Arg, Command, ValueHint};
 use reptile_records::place::Place;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 37] = [
+const RARE: [&str; 40] = [
     "follow_links",
     "usage",
     "usage_from",
@@ -49,6 +49,9 @@ const RARE: [&str; 37] = [
     "rights",
     "rights_from",
     "exact_agent",
+    "client",
+    "ranges_at",
+    "dns",
 ];
 
 /// The commands that only print reference text.
@@ -57,7 +60,7 @@ const REFERENCE: [&str; 4] = ["agents", "dialects", "completions", "man"];
 /// The commands in groups, each under its heading, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("One robots.txt", &["test", "lint", "diff", "check"]),
-    ("Many robots.txt files", &["compile", "classify", "summarize", "timeline", "filter", "fields"]),
+    ("Many robots.txt files", &["compile", "classify", "summarize", "timeline", "audit", "filter", "fields"]),
     ("Compiled sets", &["merge", "update", "inspect", "verify"]),
     ("Reference", &REFERENCE),
 ];

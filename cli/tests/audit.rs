@@ -333,11 +333,11 @@ fn truth(events: &[Event]) -> Truths {
         }
         let is_in_grace = site.is_in_grace(crawler.name, &path, event.time);
         found.add(if is_in_grace { "in_grace" } else { "violations" });
-        found.add(if is_refused { "refused_violations" } else { "served_violations" });
-        if version.group(crawler.name).contains(&"/") {
-            found.add("blocked");
-        }
         if !is_in_grace {
+            found.add(if is_refused { "refused_violations" } else { "served_violations" });
+            if version.group(crawler.name).contains(&"/") {
+                found.add("blocked");
+            }
             found.first_violation.get_or_insert(event.time);
             found.last_violation = Some(event.time);
         }
@@ -592,14 +592,14 @@ fn columns_and_options_that_do_not_fit_are_errors() {
     );
     folder.write("empty.log", "");
     folder.write("list.txt", "https://a.example/private\n");
-    let cases: [(&[&str], i32, &str); 19] = [
+    let cases: [(&[&str], i32, &str); 22] = [
         (&["a.csv"], 2, "--at time"),
         (&["a.csv", "--at", "{ts}"], 2, "--agent user_agent"),
         (&["a.csv", "--at", "{ts}", "--agent", "{ua}"], 2, "--status none leaves the statuses out"),
         (&["a.csv", "--at", "{ts}", "--agent", "{ua}", "--status", "{code}"], 0, "rows 1"),
         (&["a.csv", "--at", "{ts}", "--agent", "exact:{ua}", "--status", "none"], 0, "rows 1"),
-        (&["a.csv", "--at", "ts"], 2, "expected a column in braces"),
-        (&["a.csv", "--at", "{ts}", "--agent", "GPTBot"], 2, "expected a column in braces"),
+        (&["a.csv", "--at", "ts"], 2, "expected a column's name in braces"),
+        (&["a.csv", "--at", "{ts}", "--agent", "GPTBot"], 2, "expected a column's name in braces"),
         (&["a.log"], 2, "--host"),
         (&["a.log", "--host", "a.example"], 0, "rows 1"),
         (&["a.log", "--host", "a.example", "--client", "{client}"], 2, "a line's first field could be a header"),
@@ -610,6 +610,9 @@ fn columns_and_options_that_do_not_fit_are_errors() {
         (&["a.log", "--host", "a.example", "--grace", "1d"], 2, "such as 24h"),
         (&["a.log", "--host", "a.example", "--violations", "v.txt"], 2, "ends in .tsv, .csv"),
         (&["a.log", "--host", "a.example", "--violations", "a.log"], 2, "is the input"),
+        (&["a.log", "./a.log", "--host", "a.example"], 2, "is given twice"),
+        (&["a.log", "--host", "a.example", "--violations", "v.csv", "--report", "v.csv"], 2, "is --violations too"),
+        (&["a.log", "--host", "other.example"], 0, "no robots.txt for the website and time of 1 of 1 requests"),
         (&["missing.log", "--host", "a.example"], 2, "missing.log"),
         (&["list.txt"], 2, "list.txt"),
     ];
@@ -680,6 +683,13 @@ fn reports_escape_what_strangers_write() {
     for needless in ["http://", "src=", "url("] {
         assert!(!page.contains(needless), "{needless}");
     }
+    let unknown = [&options[..], &["--force", "--violations", "v.jsonl"]].concat();
+    let unknown: Vec<&str> = unknown.iter().map(|word| if *word == "a.example" { "b.example" } else { word }).collect();
+    folder.run(&["compile", "-q", "-o", "set", "--host", "a.example", "robots.txt"]).says(0, &[]);
+    let unknown: Vec<&str> = unknown.iter().map(|word| if *word == "robots.txt" { "set" } else { word }).collect();
+    folder.run(&[&["audit", "a.log"], &unknown[..]].concat()).says(0, &["which are unknown"]);
+    let undecided = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(undecided.contains("1 could not be decided") && !undecided.contains("violated no rule"), "{undecided}");
     let sections = page.matches("<section").count();
     assert_eq!((sections, page.matches("<svg").count(), page.matches("</svg>").count()), (1, 1, 1));
 }

@@ -356,7 +356,10 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     assert_eq!(shown.lines().nth(4), shown.lines().nth(2));
     run(&folder, URLS, &["--treat", "unknown=disallow", "--report", "page.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    assert!(page.contains("<tr><th>unknown, written as disallow</th><td>1 rows (--treat)</td></tr>"), "{page}");
+    assert!(
+        page.contains("<tr><th scope=\"row\">unknown, written as disallow</th><td>1 rows (--treat)</td></tr>"),
+        "{page}"
+    );
     // Rows that name no crawler are unknown too.
     folder.write("t.tsv", "url\tagent\nhttp://b.example/\t-\nhttp://b.example/\tx\n");
     let args = ["classify", "set", "t.tsv", "--agent", "{agent}", "--columns", "agent,verdict"];

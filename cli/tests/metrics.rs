@@ -87,6 +87,8 @@ fn folder() -> Folder {
         "rows.csv",
         "url,crawler\nhttp://a.example/private,bot-a\nhttp://b.example/,other/1.0\nhttp://b.example/,Mozilla/5.0\n",
     );
+    let request = |agent: &str| format!("http://a.example/private\t2026-03-14T15:09:26Z\t{agent}\n");
+    folder.write("requests.tsv", format!("url\ttime\tuser_agent\n{}{}", request("bot-a"), request("Mozilla/5.0")));
     folder.write("hosts", "a.example\n:::\n");
     folder.write("a.warc", WARC);
     folder.write("b.warc", WARC.replace("private", "open"));
@@ -111,7 +113,7 @@ const RUNS: [(&str, i32, &str, &str); 14] = [
     ("filter a.warc b.warc --set set --agent bot-a -o kept/", 0, "rows.written", "1"),
     ("summarize set hosts --agent bot-a -o o.jsonl", 0, "invalid_rows", r#"{"no-origin": 1}"#),
     ("timeline robots hosts --agent bot-a -o o.parquet", 1, "set.by_time", "true"),
-    ("audit rows.csv --set set --agent {crawler} --at {time} --status none --violations v.csv", 0, "rows.read", "4"),
+    ("audit requests.tsv --set set --status none --violations v.csv --report r.html", 0, "rows.without_agent", "1"),
     ("lint robots/a.example --severity note", 1, "rows.read", "1"),
     ("verify set", 0, "set.by_time", "false"),
 ];

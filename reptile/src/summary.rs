@@ -31,8 +31,7 @@ use reptile_engine::set::{self as engine, Policy};
 use crate::agent::{Agent, Agents};
 use crate::error::Error;
 use crate::parallel::map_all;
-use crate::set::{AgentColumns, AgentQuery, Set, SetBytes, SiteLookup};
-use crate::urls::split;
+use crate::set::{AgentColumns, AgentQuery, Set, SiteLookup};
 use crate::{Group, Origin, Reason, Verdict};
 
 pub use self::usage::{DecidingUsage, UsageAccess, UsageStatements};
@@ -336,41 +335,6 @@ impl Agent {
     pub fn access(&self, url: impl AsRef<[u8]>) -> Result<Summary<'static>, Error> {
         self.set().summary_of(self.as_query(), url.as_ref())
     }
-
-    /// Returns the crawler's access to a URL's origin at a time, over all paths, by the rules that applied then.
-    ///
-    /// ```
-    /// use reptile::summary::Access;
-    /// use reptile::{Capture, Compiler, Dialect};
-    /// let mut compiler = Compiler::new(Dialect::google()).by_time(true);
-    /// let mut capture = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /")?;
-    /// capture.time = Some(1_000);
-    /// compiler.add(capture)?;
-    /// let agent = compiler.finish()?.into_set()?.agent("GPTBot")?;
-    /// let access = |time| agent.access_at("https://example.com/", time).map(|found| found.access);
-    /// assert_eq!((access(999)?, access(1_000)?), (Access::Unknown, Access::Disallowed));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// Cost: [`Agent::access`].
-    ///
-    /// # Errors
-    /// The errors of [`Agent::decide_at`].
-    pub fn access_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Summary<'static>, Error> {
-        self.set().summary_of_at(self.as_query(), url.as_ref(), time)
-    }
-}
-
-/// Returns an agent's access under a policy.
-fn summary_under(
-    engine: &engine::Set<SetBytes>,
-    policy: &Policy<'_>,
-    agent: &engine::Agent,
-) -> Result<Summary<'static>, Error> {
-    let deciding = DecidingRules::of(policy, agent)?;
-    let mut statements = Statements::new(engine);
-    statements.examine(engine, std::iter::once(&deciding))?;
-    Ok(statements.summary(Some(&deciding)).into_owned())
 }
 
 impl Set {
@@ -382,16 +346,10 @@ impl Set {
             SiteLookup::Site { site, replaced: None, .. } => (site, self.engine(), query.resolved.clone()),
             SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
         };
-        summary_under(engine, site.policy(), &resolved)
-    }
-
-    /// Returns an agent's access to a URL's origin by the rules at a time.
-    fn summary_of_at(&self, query: AgentQuery<'_>, url: &[u8], time: i64) -> Result<Summary<'static>, Error> {
-        let engine = self.timed()?;
-        let Ok(url) = split(url) else { return Ok(Summary::invalid()) };
-        let site = engine.site(&url.origin)?;
-        let policy = site.map(|site| engine.policy_of_at(site.origin(), time)).transpose()?.flatten();
-        policy.map_or_else(|| Ok(Summary::unknown()), |policy| summary_under(engine, &policy, query.resolved))
+        let deciding = DecidingRules::of(site.policy(), &resolved)?;
+        let mut statements = Statements::new(engine);
+        statements.examine(engine, std::iter::once(&deciding))?;
+        Ok(statements.summary(Some(&deciding)).into_owned())
     }
 
     /// Summarizes origins for agents, with a row of summaries for each origin.
@@ -466,5 +424,60 @@ impl Summarizer {
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
     pub fn summarize(&mut self, origins: &[Origin]) -> Result<Vec<Summary<'_>>, Error> {
         self.agents.set().summaries(self.agents.columns(), &mut self.statements, origins)
+    }
+}
+
+/// The access of any crawlers to any origins, asked one by one. Every ruleset is examined once.
+///
+/// ```
+/// use reptile::summary::{Access, AccessProofs};
+/// use reptile::{Capture, Compiler, Dialect};
+/// let mut compiler = Compiler::new(Dialect::google()).by_time(true);
+/// let mut capture = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /")?;
+/// capture.time = Some(1_000);
+/// compiler.add(capture)?;
+/// let set = compiler.finish()?.into_set()?;
+/// let (agent, mut proofs) = (set.agent("GPTBot")?, AccessProofs::new(&set));
+/// let mut access = |time| proofs.access(&agent, "https://example.com/", Some(time));
+/// assert_eq!((access(999)?, access(1_000)?), (Access::Unknown, Access::Disallowed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AccessProofs {
+    set: Set,
+    statements: Statements,
+}
+
+impl AccessProofs {
+    /// Returns an empty collection for a set.
+    #[must_use]
+    pub fn new(set: &Set) -> AccessProofs {
+        AccessProofs { set: set.clone(), statements: Statements::new(set.engine()) }
+    }
+
+    /// Returns a crawler's access to a URL's origin, over all paths: by the rules at a time in a set by time, or else by
+    /// the set's rules. The crawler is one of this set.
+    ///
+    /// Cost: an origin lookup, and for a new ruleset [`Statements::examine`].
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide_at`] and [`Agent::access`].
+    pub fn access(&mut self, agent: &Agent, url: impl AsRef<[u8]>, time: Option<i64>) -> Result<Access, Error> {
+        let engine = self.set.engine();
+        let site = match self.set.find(url.as_ref())? {
+            SiteLookup::Invalid => return Ok(Access::Invalid),
+            SiteLookup::Unknown => return Ok(Access::Unknown),
+            SiteLookup::Site { replaced: Some(_), .. } => return Ok(agent.access(url)?.access),
+            SiteLookup::Site { site, .. } => site,
+        };
+        let policy = match time {
+            None => *site.policy(),
+            Some(time) => match self.set.timed()?.policy_of_at(site.origin(), time)? {
+                None => return Ok(Access::Unknown),
+                Some(policy) => policy,
+            },
+        };
+        let deciding = DecidingRules::of(&policy, agent.as_query().resolved)?;
+        self.statements.examine(engine, std::iter::once(&deciding))?;
+        Ok(self.statements.summary(Some(&deciding)).access)
     }
 }

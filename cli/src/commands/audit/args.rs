@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clap::ArgGroup;
 use reptile_records::identity::{Identities, NamedFile};
 use reptile_records::place::Place;
 use reptile_records::tables::ColumnOption;
@@ -17,13 +18,14 @@ use reptile_columns::audit::AuditCells;
 use reptile_records::batches::urls::AT_OPTION;
 use reptile_records::time::WrittenTime;
 
-/// Audit access logs: did crawlers obey?
+/// Audit whether crawlers in access logs obeyed
 ///
 /// Reads access logs in any format that `reptile classify` reads, or tables with the same
 /// columns, and decides the request of each crawler by the robots.txt that SET has for the
 /// request's time. Logs may be given in any order, and are merged by time. Prints for each
 /// crawler:
 ///   requests    requests, except for robots.txt itself
+///   unknown     requests to websites, or at times, without a robots.txt in SET
 ///   violations  requests that the rules disallow
 ///   in grace    disallowed requests that a robots.txt of the last 24 hours (--grace) allows:
 ///               a crawler may use its copy for a day (RFC 9309, section 2.4)
@@ -40,6 +42,7 @@ use reptile_records::time::WrittenTime;
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
+    group(ArgGroup::new("files").multiple(true)),
     after_help = "Examples:
   reptile audit access.log --set years.reptile --host example.com
   reptile audit day-*.log.gz --set years.reptile --violations violations.csv
@@ -48,7 +51,8 @@ use reptile_records::time::WrittenTime;
 
 Rows of --violations are in the order of time, with the columns time, crawler, client,
 identity, url, status, verdict, line, rule, reason, in_grace, capture_time and capture. `reptile
-verify --row` decides them again.
+verify --row` decides rows in CSV, TSV and JSON Lines again; it checks verdict, line, rule
+and capture.
 
 Exit code: 0 done, regardless of violations; 1 most rows of a log are invalid, or SET was
 compiled from an input with bad files; 2 the command failed, and left no file."
@@ -77,11 +81,11 @@ pub struct Args {
     pub status: Option<OptionalColumn>,
     /// The column of the clients' addresses [default: '{client}' with --ranges or --dns, or else none]
     ///
-    /// '{client}' is the address that the server of an access log saw. In front of a server, a proxy that you trust may
-    /// write the address to another column. A header is the client's own text.
+    /// '{client}' is the address that the server of an access log saw. In tables and JSON logs, another column may have
+    /// the address from a proxy that you trust. A header is the client's own text.
     #[arg(long, value_name = "{COLUMN}", value_parser = column)]
     pub client: Option<String>,
-    /// Check clients: FILE has the address ranges of the crawler or operator NAME; can be repeated
+    /// Check the clients of the crawler or operator NAME: FILE has its address ranges; can be repeated
     ///
     /// FILE is the JSON that operators publish, or has an address or CIDR prefix on each line. `reptile agents --json`
     /// has the addresses of published lists. A client is verified, or failed, or no check is possible: for crawlers
@@ -92,14 +96,14 @@ pub struct Args {
     /// When the files of --ranges were fetched [default: the creationTime in each]
     #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, requires = "ranges", allow_negative_numbers = true)]
     pub ranges_at: Option<WrittenTime>,
-    /// Check clients: FILE has an address, a tab and a name on each line
+    /// Check clients by their names: FILE has an address, a tab and a name on each line
     ///
     /// The names come from reverse lookups that forward lookups have confirmed. Nothing is looked up here.
     #[arg(long, value_name = "FILE")]
     pub dns: Option<Place>,
     #[command(flatten)]
     pub tables: TableOptions,
-    /// How long a crawler may obey the robots.txt before a change, such as 24h, 90m or 0s [default: 24h]
+    /// How long an earlier robots.txt may be obeyed, such as 90m or 0s [default: 24h]
     ///
     /// The period begins when the new file was visible: a delivery network may serve the old one for a day more.
     #[arg(long, value_name = "DURATION", value_parser = Grace::parse, default_value = "24h", hide_default_value = true)]
@@ -214,7 +218,9 @@ impl OptionalColumn {
 
 /// Returns the name of a column in braces.
 fn column(text: &str) -> std::result::Result<String, String> {
-    column_of(text).map(str::to_owned).ok_or_else(|| "expected a column in braces, such as '{time}'".to_owned())
+    column_of(text)
+        .map(str::to_owned)
+        .ok_or_else(|| "expected a column's name in braces, such as '{user_agent}'".to_owned())
 }
 
 /// The grace period after a change.

@@ -251,6 +251,7 @@ impl<'a> OpenLog<'a> {
             grace: args.grace.seconds(),
             is_exact: args.is_exact(),
             identities: identities.clone(),
+            has_captures: args.violations.is_some(),
         };
         let auditor = Auditor::new(set, is_log, cells, options).map_err(|error| Failure::at(&args.set, error))?;
         let (sender, parts) = mpsc::sync_channel(AHEAD);

@@ -107,8 +107,13 @@ impl OpenSet {
     }
 }
 
-/// Rejects an output that is an input, and two outputs with one name.
+/// Rejects a log that is given twice, an output that is an input, and two outputs with one name.
 fn refuse_same_files(args: &Args, logs: &[Place]) -> Result<()> {
+    for (at, log) in logs.iter().enumerate() {
+        if logs[..at].iter().any(|other| is_same_place(log, other)) {
+            return Err(Failure::at(log, "is given twice, so that its requests would count twice"));
+        }
+    }
     let outputs: Vec<&Place> = args.outputs().collect();
     for output in &outputs {
         refuse_overwriting(output, logs.iter().chain([&args.set]))?;

@@ -60,12 +60,22 @@ fn page(findings: &Findings<'_>) -> String {
             "Within the grace period".to_owned(),
             format!("{} ({} after a change)", all(|counts| counts.in_grace), shown_age(args.grace.seconds())),
         ),
+        ("Without a known robots.txt".to_owned(), all(|counts| counts.unknown)),
         ("Rows that name no crawler".to_owned(), grouped(logs.unnamed)),
         ("Made by".to_owned(), format!("reptile {}", env!("CARGO_PKG_VERSION"))),
     ];
     facts.extend(
         logs.invalid.iter().map(|(problem, count)| (format!("Invalid: {}", escaped(problem)), grouped(*count))),
     );
+    if audited.unordered > 0 {
+        facts.push(("Logged late, or over a limit".to_owned(), grouped(audited.unordered)));
+    }
+    for list in identities.iter().flat_map(|identities| identities.lists()) {
+        let [name, file] = [&list.name, &list.file.shown()].map(|text| escaped(&printable(text.as_bytes())));
+        let date = list.dated.map_or_else(|| "undated".to_owned(), |time| format!("as of {}", show_time(time)));
+        let prefixes = grouped(list.prefixes as u64);
+        facts.push((format!("Addresses of {name}"), format!("{file}: {prefixes} ranges, {date}")));
+    }
     page.push_facts(facts);
     page.push_str(
         "<p>Anyone can send the name of a crawler: a violation under a name does not prove that its operator made the \
@@ -124,24 +134,37 @@ fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, is_checked: bo
     page.push_str("</section>\n");
 }
 
-/// Returns what a crawler did, in a sentence.
+/// Describes a crawler's requests in a sentence.
 fn sentence(counts: &CrawlerAudit) -> String {
-    let requests = grouped(counts.requests);
+    let requests =
+        if counts.requests == 1 { "1 request".into() } else { format!("{} requests", grouped(counts.requests)) };
+    let undecided = counts.unknown + counts.invalid;
+    if undecided > 0 {
+        let (decided, fetched) = (counts.requests - undecided, grouped(counts.fetches));
+        return format!(
+            "Made {requests}; <b>{} could not be decided</b>, because no robots.txt is known for them. Of the other {}, \
+             {} violated the rules ({} %). Requested robots.txt {fetched} times.",
+            grouped(undecided),
+            grouped(decided),
+            grouped(counts.violations),
+            share(counts)
+        );
+    }
     let fetched = match counts.copies {
         0 => "did not fetch robots.txt".to_owned(),
         1 => "fetched robots.txt once".to_owned(),
         copies => format!("fetched robots.txt {} times", grouped(copies)),
     };
     match (counts.violations, counts.in_grace) {
-        (0, 0) => format!("Made {requests} requests, violated no rule, and {fetched}."),
+        (0, 0) => format!("Made {requests}, violated no rule, and {fetched}."),
         (0, grace) => {
             format!(
-                "Made {requests} requests, {} of them after a change that it may not have seen yet, and {fetched}.",
+                "Made {requests}, {} of them after a change that it may not have seen yet, and {fetched}.",
                 grouped(grace)
             )
         }
         (violations, _) => format!(
-            "Made {requests} requests, <b>violated the rules with {} of them ({} %)</b>, and {fetched}.",
+            "Made {requests}, <b>violated the rules with {} of them ({} %)</b>, and {fetched}.",
             grouped(violations),
             share(counts)
         ),
@@ -217,5 +240,24 @@ fn push_top(title: &str, what: &str, top: &Top, page: &mut Page) {
     page.push_str("</table>\n");
     if top.missed() > 0 {
         page.push(format_args!("<p>There are many: each count may be up to {} too low.</p>\n", grouped(top.missed())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeline_has_a_limited_number_of_bars() {
+        for (count, bars) in [(MAX_BARS - 1, MAX_BARS - 1), (MAX_BARS, MAX_BARS), (MAX_BARS + 1, MAX_BARS / 2 + 1)] {
+            let day = Day { requests: 1, ..Day::default() };
+            let days = (0..count).map(|number| (number - 10, day)).collect();
+            let mut page = Page::new("x", "");
+            push_timeline("Bot", &days, &mut page);
+            assert_eq!(page.finish().matches("<rect").count() as i64, bars, "{count}");
+        }
+        // Times that logs may have, but calendars may not.
+        let days = [(i64::MIN / DAY_SECONDS, Day::default()), (i64::MAX / DAY_SECONDS, Day::default())];
+        push_timeline("Bot", &days.into(), &mut Page::new("x", ""));
     }
 }

@@ -10,7 +10,7 @@ use reptile_records::time::show_time;
 use serde_json::{Value, json};
 
 use super::Findings;
-use crate::error::Result;
+use crate::error::{Result, note};
 use crate::outputs::align::{pad, width};
 use crate::outputs::file;
 use crate::outputs::json::json_lines;
@@ -41,6 +41,20 @@ pub fn print(findings: &Findings<'_>, time: Duration) -> Result<()> {
         summary.count(format!("  invalid: {problem}"), *count);
     }
     summary.count("  rows that name no crawler", findings.logs.unnamed);
+    let sum = |count: fn(&CrawlerAudit) -> u64| findings.audited.crawlers.iter().map(count).sum::<u64>();
+    let (all, unknown) = (sum(|counts| counts.requests), sum(|counts| counts.unknown));
+    if unknown > 0 {
+        let set = findings.args.set.display();
+        note(format_args!(
+            "{set}: has no robots.txt for the website and time of {} of {} requests of crawlers, which are unknown; are \
+             --host and --scheme right?",
+            grouped(unknown),
+            grouped(all)
+        ));
+    }
+    if findings.audited.undated > 0 {
+        summary.count("  on days without a place in timelines", findings.audited.undated);
+    }
     if findings.audited.unordered > 0 {
         summary.count("  logged late, or over a limit", findings.audited.unordered);
     }
@@ -54,6 +68,7 @@ fn print_table(findings: &Findings<'_>) -> Result<()> {
     let mut names = vec![
         "crawler",
         "requests",
+        "unknown",
         "violations",
         "%",
         "in grace",
@@ -109,6 +124,7 @@ fn row(counts: &CrawlerAudit, is_checked: bool) -> Vec<String> {
     let mut row = vec![
         shown_name(&counts.name),
         grouped(counts.requests),
+        grouped(counts.unknown + counts.invalid),
         grouped(counts.violations),
         share(counts),
         grouped(counts.in_grace),
@@ -133,9 +149,9 @@ pub fn shown_name(name: &str) -> String {
     if name.is_empty() { "(other crawlers)".into() } else { printable(name.as_bytes()) }
 }
 
-/// Returns the share of requests that are violations.
+/// Returns the share of violations among the requests that could be decided.
 pub fn share(counts: &CrawlerAudit) -> String {
-    match counts.requests {
+    match counts.allowed + counts.violations + counts.in_grace {
         0 => "-".into(),
         requests => format!("{:.1}", counts.violations as f64 * 100.0 / requests as f64),
     }
@@ -182,6 +198,7 @@ fn print_json(findings: &Findings<'_>) -> Result<()> {
         "rows_without_crawler": logs.unnamed,
         "invalid_rows": Value::Object(invalid.collect()),
         "unordered_requests": audited.unordered,
+        "requests_missing_in_timelines": audited.undated,
         "ranges": identities.map(|identities| identities.lists().iter().map(list_json).collect::<Value>()),
         "dns": identities.and_then(Identities::names).map(|names| {
             json!({ "path": names.file.shown(), "addresses": names.addresses, "digest": names.digest })

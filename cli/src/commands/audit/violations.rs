@@ -21,7 +21,7 @@ const COLUMNS: [(&str, ColumnType); 13] = [
     ("client", ColumnType::Text),
     ("identity", ColumnType::Word),
     ("url", ColumnType::Text),
-    ("status", ColumnType::Number),
+    ("status", ColumnType::Long),
     ("verdict", ColumnType::Verdict),
     ("line", ColumnType::Number),
     ("rule", ColumnType::Text),
@@ -95,7 +95,7 @@ impl File {
         cells.text(&violation.client);
         cells.text(request.identity.map_or("", Identity::as_str).as_bytes());
         cells.text(&violation.url);
-        cells.number(u32::from(request.status.unwrap_or_default()));
+        cells.long(request.status.map(u64::from));
         cells.verdict(request.verdict);
         cells.number(rule.map_or(0, |rule| rule.line));
         cells.text(rule.map(ToString::to_string).unwrap_or_default().as_bytes());

@@ -50,5 +50,5 @@ mod visits;
 
 pub use counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_CRAWLERS, MAX_AUDITED_DAYS};
 pub use requests::{AuditCells, AuditOptions, Auditor, DAY_SECONDS, Request, Requests, Violation};
-pub use sorter::{MAX_ORIGINS, MAX_WAITING, REORDER_SECONDS, Sorted, Sorter};
+pub use sorter::{MAX_ORIGINS, MAX_WAITING, MAX_WAITING_BYTES, REORDER_SECONDS, Sorted, Sorter};
 pub use visits::{Audit, MAX_VISITS, SESSION_SECONDS};

@@ -1,13 +1,15 @@
 //! Decides the requests in a block: [`Auditor`].
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use bumpalo::Bump;
+use foldhash::fast::RandomState;
 use reptile::capture::Time;
 use reptile::urls::split;
-use reptile::{Agent, Error, Explanation, Provenance, Set, Verdict};
+use reptile::{Agent, Error, Explanation, Provenance, Scheme, Set, Span, Verdict};
 use reptile_records::identity::{CrawlerCheck, Identities, Identity, NoCheck};
 use reptile_records::lines::trimmed_url;
 use reptile_records::tables::source::Block;
@@ -48,11 +50,19 @@ pub struct AuditOptions {
     pub is_exact: bool,
     /// The known addresses of crawlers, if clients are checked.
     pub identities: Option<Arc<Identities>>,
+    /// Whether violations name the capture that decided, which takes a few microseconds for each.
+    pub has_captures: bool,
 }
 
 impl Default for AuditOptions {
     fn default() -> AuditOptions {
-        AuditOptions { zone: Zone::default(), grace: DAY_SECONDS, is_exact: false, identities: None }
+        AuditOptions {
+            zone: Zone::default(),
+            grace: DAY_SECONDS,
+            is_exact: false,
+            identities: None,
+            has_captures: false,
+        }
     }
 }
 
@@ -92,12 +102,21 @@ pub struct Violation {
     pub url: Vec<u8>,
     /// The verdict's reasons.
     pub explained: Explanation,
-    /// The deciding capture.
+    /// The deciding capture, if it was asked for.
     pub provenance: Provenance,
+    /// The first and the last second of the period with the rules that decided.
+    pub period: (Time, Time),
     /// Whether a robots.txt of the grace period before the request allows it, or is unknown.
     pub is_in_grace: bool,
     /// The client's address as logged, if it is read.
     pub client: Vec<u8>,
+}
+
+impl Violation {
+    /// Returns the approximate size of its texts in bytes.
+    pub(super) fn byte_len(&self) -> usize {
+        self.url.len() + self.client.len() + self.explained.rule().map_or(0, |rule| rule.pattern.len())
+    }
 }
 
 /// The requests in a block of rows.
@@ -251,7 +270,9 @@ impl Auditor {
             let violation = match verdict {
                 // Always allowed (RFC 9309, section 2.2.2), also if the set's dialect does not say so.
                 _ if is_for_robots => None,
-                Verdict::Disallow => Some(Box::new(self.violation(row, agent)?)),
+                Verdict::Disallow => {
+                    Some(Box::new(self.violation(row, agent, numbers.spans(&self.set, origin, row)?)?))
+                }
                 _ => None,
             };
             let (time, status) = (row.time, row.status);
@@ -261,33 +282,30 @@ impl Auditor {
         Ok(())
     }
 
-    fn violation(&self, row: &CrawlerRow<'_>, agent: &Agent) -> Result<Violation, Error> {
-        let (explained, provenance) = match self.set.has_times() {
-            true => (agent.explain_at(row.url, row.time)?, agent.provenance_at(row.url, row.time)?),
-            false => (agent.explain(row.url)?, agent.provenance(row.url)?),
+    /// Explains a disallowed request. `spans` are its origin's, in order.
+    fn violation(&self, row: &CrawlerRow<'_>, agent: &Agent, spans: &[Span]) -> Result<Violation, Error> {
+        let has_times = self.set.has_times();
+        let explained = if has_times { agent.explain_at(row.url, row.time)? } else { agent.explain(row.url)? };
+        let provenance = match (self.options.has_captures, has_times) {
+            (false, _) => Provenance::default(),
+            (true, true) => agent.provenance_at(row.url, row.time)?,
+            (true, false) => agent.provenance(row.url)?,
         };
-        Ok(Violation {
-            url: row.url.to_vec(),
-            explained,
-            provenance,
-            is_in_grace: self.set.has_times() && self.is_in_grace(row, agent)?,
-            client: row.client.to_vec(),
-        })
+        let begun = &spans[..spans.partition_point(|span| span.from.is_none_or(|from| from <= row.time))];
+        let period = begun
+            .last()
+            .map_or((Time::MIN, Time::MAX), |span| (span.from.unwrap_or(Time::MIN), span.until.unwrap_or(Time::MAX)));
+        let is_in_grace = self.is_in_grace(row, agent, begun)?;
+        Ok(Violation { url: row.url.to_vec(), explained, provenance, period, is_in_grace, client: row.client.to_vec() })
     }
 
     /// Returns whether a crawler that still obeys a robots.txt of the grace period may make a disallowed request. If
-    /// the first capture is in the grace period, the file before it is unknown.
-    fn is_in_grace(&self, row: &CrawlerRow<'_>, agent: &Agent) -> Result<bool, Error> {
+    /// the first capture is in the grace period, the file before it is unknown. `begun` are the spans up to the request.
+    fn is_in_grace(&self, row: &CrawlerRow<'_>, agent: &Agent, begun: &[Span]) -> Result<bool, Error> {
         let since = row.time.saturating_sub(self.options.grace);
-        for span in self.set.spans(row.url)?.iter().rev() {
-            let Some(from) = span.from else { return Ok(false) };
-            if from > row.time {
-                continue;
-            }
-            if from <= since {
-                return Ok(false);
-            }
-            if agent.decide_at(row.url, from - 1)? != Verdict::Disallow {
+        let changes = begun.iter().rev().map_while(|span| span.from.filter(|&from| from > since));
+        for change in changes {
+            if agent.decide_at(row.url, change - 1)? != Verdict::Disallow {
                 return Ok(true);
             }
         }
@@ -298,10 +316,15 @@ impl Auditor {
 /// The numbers of a block's crawlers and origins.
 #[derive(Default)]
 struct Numbers<'i> {
-    crawlers: HashMap<Arc<str>, u32>,
+    /// The number of each name, by the address of its text, which is the same for all rows with the crawler.
+    crawlers: HashMap<*const u8, u32, RandomState>,
     /// The checks for the clients of each crawler.
     checks: Vec<Option<CrawlerCheck<'i>>>,
-    origins: HashMap<u64, u32>,
+    origins: HashMap<u64, u32, RandomState>,
+    /// The last URL's scheme, host and port, and their number.
+    last: Option<(Scheme, Vec<u8>, u16, u32)>,
+    /// The spans of each origin, if they were needed.
+    spans: HashMap<u32, Vec<Span>, RandomState>,
     hasher: OriginHasher,
 }
 
@@ -313,14 +336,26 @@ impl<'i> Numbers<'i> {
         identities: Option<&'i Identities>,
         found: &mut Requests,
     ) -> u32 {
-        if let Some(&number) = self.crawlers.get(name) {
+        if let Some(&number) = self.crawlers.get(&name.as_ptr()) {
             return number;
         }
         let number = found.crawlers.len() as u32;
+        // The clone keeps the text at its address.
         found.crawlers.push((Arc::clone(name), agent.clone()));
-        self.crawlers.insert(Arc::clone(name), number);
+        self.crawlers.insert(name.as_ptr(), number);
         self.checks.push(identities.and_then(|identities| identities.crawler(name)));
         number
+    }
+
+    /// Returns an origin's spans in a set by time, in order. They are looked up once for each origin in a block.
+    fn spans(&mut self, set: &Set, origin: u32, row: &CrawlerRow<'_>) -> Result<&[Span], Error> {
+        if !set.has_times() {
+            return Ok(&[]);
+        }
+        Ok(match self.spans.entry(origin) {
+            Entry::Occupied(known) => &*known.into_mut(),
+            Entry::Vacant(new) => &*new.insert(set.spans(row.url)?),
+        })
     }
 
     /// Returns whether a row's client is the crawler with this number.
@@ -331,20 +366,28 @@ impl<'i> Numbers<'i> {
         }
     }
 
-    /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are not
-    /// URLs have one origin, without a known robots.txt.
+    /// Returns the number of a URL's origin, and whether the URL is the origin's robots.txt. All texts that are not URLs
+    /// have one origin, without a known robots.txt.
     fn origin(&mut self, url: &[u8], found: &mut Requests) -> (u32, bool) {
-        let parts = split(url).ok();
-        let is_for_robots = parts.as_ref().is_some_and(|url| url.path.with(|path| path == ROBOTS_PATH));
-        let hash = parts.map_or(0, |url| {
-            let origin = url.origin;
-            self.hasher.hash_one((origin.scheme, origin.host.to_ascii_lowercase(), origin.port))
-        });
-        let number = *self.origins.entry(hash).or_insert_with(|| {
+        let Ok(parts) = split(url) else { return (self.number(0, url, found), false) };
+        let is_for_robots = parts.path.with(|path| path == ROBOTS_PATH);
+        let origin = parts.origin;
+        if let Some((scheme, host, port, number)) = &self.last
+            && (*scheme, &**host, *port) == (origin.scheme, origin.host, origin.port)
+        {
+            return (*number, is_for_robots);
+        }
+        let hash = self.hasher.hash_one((origin.scheme, origin.host.to_ascii_lowercase(), origin.port));
+        let number = self.number(hash, url, found);
+        self.last = Some((origin.scheme, origin.host.to_vec(), origin.port, number));
+        (number, is_for_robots)
+    }
+
+    fn number(&mut self, hash: u64, url: &[u8], found: &mut Requests) -> u32 {
+        *self.origins.entry(hash).or_insert_with(|| {
             found.origins.push((hash, url.to_vec()));
             (found.origins.len() - 1) as u32
-        });
-        (number, is_for_robots)
+        })
     }
 }
 

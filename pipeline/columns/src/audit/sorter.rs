@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reptile::Agent;
 use reptile::capture::Time;
+use reptile::crawlers::known;
 
 use super::requests::{Request, Requests};
 use super::{MAX_AUDITED_CRAWLERS, counts::OTHERS};
@@ -17,6 +18,9 @@ pub const REORDER_SECONDS: Time = 300;
 /// more.
 pub const MAX_WAITING: usize = 1 << 19;
 
+/// Maximum size in bytes of the texts of requests that wait for earlier ones.
+pub const MAX_WAITING_BYTES: usize = 64 << 20;
+
 /// Maximum number of distinguished origins. The requests to others have no copies, sessions and pauses.
 pub const MAX_ORIGINS: usize = 1 << 20;
 
@@ -28,6 +32,8 @@ pub(super) const OTHER_ORIGINS: u32 = u32::MAX;
 pub struct Sorter {
     crawlers: HashMap<Arc<str>, u32>,
     origins: HashMap<u64, u32>,
+    /// The numbers of crawlers that no group in the set names.
+    unnamed: usize,
     waiting: Vec<Request>,
     new: Sorted,
 }
@@ -54,14 +60,19 @@ impl Sorter {
         }));
     }
 
+    /// Returns a crawler's number. Clients choose names, so that the limits for crawlers that the set's groups name and
+    /// for others are separate, and known crawlers have none.
     fn crawler(&mut self, name: Arc<str>, agent: Agent) -> u32 {
         if let Some(&number) = self.crawlers.get(&name) {
             return number;
         }
-        let number = self.crawlers.len() as u32 + OTHERS + 1;
-        if self.crawlers.len() >= MAX_AUDITED_CRAWLERS {
+        let is_known = known(name.as_bytes()).is_some();
+        let others = if agent.is_named() { self.crawlers.len() - self.unnamed } else { self.unnamed };
+        if !is_known && others >= MAX_AUDITED_CRAWLERS {
             return OTHERS;
         }
+        self.unnamed += usize::from(!agent.is_named());
+        let number = self.crawlers.len() as u32 + OTHERS + 1;
         self.crawlers.insert(Arc::clone(&name), number);
         self.new.crawlers.push((name, agent));
         number
@@ -80,8 +91,8 @@ impl Sorter {
         number
     }
 
-    /// Returns the requests before a time in order. If more than [`MAX_WAITING`] would wait, the oldest half of them is
-    /// returned too.
+    /// Returns the requests before a time in order. If more than [`MAX_WAITING`] would wait, or more text than
+    /// [`MAX_WAITING_BYTES`], the older half is returned too.
     pub fn take(&mut self, before: Time) -> Sorted {
         // The sort is stable, so that requests of the same second keep their order, and fast for runs in order.
         self.waiting.sort_by_key(|request| request.time);
@@ -89,7 +100,10 @@ impl Sorter {
             Time::MAX => self.waiting.len(),
             before => self.waiting.partition_point(|request| request.time < before),
         };
-        let ready = if self.waiting.len() - ready > MAX_WAITING { self.waiting.len() / 2 } else { ready };
+        let texts = self.waiting[ready..].iter().filter_map(|request| request.violation.as_ref());
+        let bytes: usize = texts.map(|violation| violation.byte_len()).sum();
+        let is_over = self.waiting.len() - ready > MAX_WAITING || bytes > MAX_WAITING_BYTES;
+        let ready = if is_over { ready.max(self.waiting.len() / 2) } else { ready };
         let later = self.waiting.split_off(ready);
         self.new.requests = std::mem::replace(&mut self.waiting, later);
         std::mem::take(&mut self.new)

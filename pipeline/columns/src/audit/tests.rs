@@ -53,6 +53,68 @@ fn crawlers_over_the_limit_are_counted_together() {
     }
 }
 
+/// Many names that a client invents do not hide a crawler that appears later.
+#[test]
+fn known_and_named_crawlers_are_always_counted_apart() {
+    let set = set();
+    let agent = set.agent("Bot").unwrap();
+    let mut names: Vec<(Arc<str>, reptile::Agent)> =
+        (0..MAX_AUDITED_CRAWLERS + 10).map(|number| (Arc::from(format!("Bot{number}")), agent.clone())).collect();
+    names.push((Arc::from("GPTBot"), set.agent("GPTBot").unwrap()));
+    let requests = (0..names.len()).map(|number| request(0, number as u32, 0)).collect();
+    let block = Requests { crawlers: names, ..block(&set, 0, 1, requests) };
+    let found = audit(&set, [block]);
+    assert!(found.crawlers.iter().any(|counts| &*counts.name == "GPTBot" && counts.requests == 1));
+    assert_eq!(found.crawlers.len(), MAX_AUDITED_CRAWLERS + 2);
+}
+
+/// The texts of waiting requests are limited as well as their number.
+#[test]
+fn long_texts_do_not_wait() {
+    let set = set();
+    let agent = set.agent("Bot").unwrap();
+    let explained = agent.explain("https://example.com/").unwrap();
+    const URL_BYTES: usize = 1 << 16;
+    let most = MAX_WAITING_BYTES / (URL_BYTES + 1);
+    for count in [most - 1, most, most + 1] {
+        let violated = |number: usize| {
+            let (url, client, provenance, period) = (vec![b'x'; URL_BYTES], Vec::new(), Default::default(), (0, 0));
+            let explained = explained.clone();
+            let violation = Violation { url, client, provenance, period, explained, is_in_grace: false };
+            Request { violation: Some(Box::new(violation)), ..request(number as Time, 0, 0) }
+        };
+        let mut sorter = Sorter::default();
+        sorter.add(block(&set, 1, 1, (0..count).map(violated).collect()));
+        let taken = sorter.take(0).requests.len();
+        assert_eq!(taken, if count > most { count / 2 } else { 0 });
+    }
+}
+
+#[test]
+fn delays_are_digits_up_to_a_day() {
+    for (value, has_delay) in [
+        ("5", true),
+        ("5.9", true),
+        ("86399", true),
+        ("86400", true),
+        ("86401", false),
+        ("0.5", false),
+        ("inf", false),
+        ("1e5", false),
+        ("+5", false),
+        ("-5", false),
+        ("5 s", false),
+        ("", false),
+    ] {
+        let mut compiler = Compiler::new(Dialect::google());
+        let body = format!("user-agent: *\ndisallow: /\ncrawl-delay: {value}\n");
+        compiler.add(Capture::new("https://example.com/robots.txt", body.as_bytes()).unwrap()).unwrap();
+        let set = compiler.finish().unwrap().into_set().unwrap();
+        let found = audit(&set, [block(&set, 1, 1, vec![request(0, 0, 0), request(1, 0, 0)])]);
+        assert_eq!(found.crawlers[0].delayed, u64::from(has_delay), "{value}");
+    }
+}
+
 #[test]
 fn requests_at_origins_and_pairs_over_the_limit_have_no_session() {
     let set = set();

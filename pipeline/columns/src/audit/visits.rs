@@ -1,17 +1,19 @@
 //! Counts requests in the order of time: [`Audit`].
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use reptile::capture::Time;
-use reptile::summary::Access;
+use reptile::summary::{Access, AccessProofs};
 use reptile::urls::split;
 use reptile::{Agent, DirectiveKind, Error, Set, Verdict};
 
 use super::counts::{Audited, COPY_AGES, CrawlerAudit, Day, MAX_AUDITED_DAYS, OTHERS, add_identity, extend};
 use super::requests::{DAY_SECONDS, Request, Violation};
 use super::sorter::{OTHER_ORIGINS, Sorted};
-use crate::text::Top;
+use crate::text::{MAX_COUNTED_KEYS, MAX_KEY_BYTES, Top};
 
 /// After this many seconds without a request, a crawler's session at an origin has ended.
 pub const SESSION_SECONDS: Time = 300;
@@ -19,6 +21,18 @@ pub const SESSION_SECONDS: Time = 300;
 /// Maximum number of pairs of a crawler and an origin. Requests of further pairs have no sessions, pauses and copies.
 /// Each pair takes about 80 bytes.
 pub const MAX_VISITS: usize = 1 << 20;
+
+/// Maximum `Crawl-delay` in seconds: a day. A longer one is not a delay between requests.
+const MAX_DELAY_SECONDS: Time = 86_400;
+
+/// Maximum number of rules whose texts are kept: twice as many as are counted at a time. Each takes some 100 bytes.
+const MAX_RULE_TEXTS: usize = 2 * MAX_COUNTED_KEYS;
+
+/// Number of rules and URLs in the result, the most violated ones.
+const MAX_TOPS: usize = 100;
+
+/// The size of a rule's key in bytes: the numbers of its crawler and its origin, and its line.
+const RULE_KEY_BYTES: usize = 12;
 
 /// Counts requests. See [the module](super) for an example.
 pub struct Audit {
@@ -28,10 +42,16 @@ pub struct Audit {
     /// A URL of each origin.
     origins: Vec<Vec<u8>>,
     crawlers: Vec<CrawlerAudit>,
-    visits: HashMap<(u32, u32), Visit>,
-    days: HashMap<(u32, i64), Day>,
+    proofs: AccessProofs,
+    visits: HashMap<(u32, u32), Visit, RandomState>,
+    days: HashMap<(u32, i64), Day, RandomState>,
+    /// Each crawler's last day, which is not in `days` yet.
+    today: Vec<(i64, Day)>,
     undated: u64,
+    /// The rules that were violated, by crawler, origin and line.
     rules: Top,
+    rule_texts: HashMap<[u8; RULE_KEY_BYTES], String, RandomState>,
+    /// The URLs that were violated, each after its crawler's number.
     urls: Top,
     unordered: u64,
 }
@@ -58,10 +78,13 @@ impl Audit {
             agents: vec![None],
             origins: Vec::new(),
             crawlers: vec![CrawlerAudit::default()],
-            visits: HashMap::new(),
-            days: HashMap::new(),
+            proofs: AccessProofs::new(set),
+            visits: HashMap::default(),
+            days: HashMap::default(),
+            today: vec![(0, Day::default())],
             undated: 0,
             rules: Top::default(),
+            rule_texts: HashMap::default(),
             urls: Top::default(),
             unordered: 0,
         }
@@ -84,6 +107,7 @@ impl Audit {
     ) -> Result<(), E> {
         for (name, agent) in sorted.crawlers {
             self.agents.push(Some(agent));
+            self.today.push((0, Day::default()));
             self.crawlers.push(CrawlerAudit { name, ..CrawlerAudit::default() });
         }
         self.origins.extend(sorted.origins);
@@ -101,11 +125,11 @@ impl Audit {
     }
 
     fn count(&mut self, request: &Request) -> Result<(), Error> {
-        let is_blocked = match &request.violation {
-            Some(violation) => self.is_blocked(request, violation)?,
-            None => false,
-        };
         let visited = self.visit(request)?;
+        let is_blocked = match &request.violation {
+            Some(violation) if !violation.is_in_grace => self.is_blocked(request, violation)?,
+            _ => false,
+        };
         self.add_to_day(request);
         let Some(counts) = self.crawlers.get_mut(request.crawler as usize) else { return Ok(()) };
         extend(&mut counts.period, request.time);
@@ -140,16 +164,16 @@ impl Audit {
         counts.all_refused += u64::from(is_refused);
         match (request.verdict, &request.violation) {
             (_, Some(violation)) => {
-                counts.refused += u64::from(is_refused);
-                counts.served += u64::from(!is_refused && request.status.is_some());
-                counts.blocked += u64::from(is_blocked);
                 if violation.is_in_grace {
                     counts.in_grace += 1;
                 } else {
                     counts.violations += 1;
+                    counts.refused += u64::from(is_refused);
+                    counts.served += u64::from(!is_refused && request.status.is_some());
+                    counts.blocked += u64::from(is_blocked);
                     add_identity(&mut counts.violators, request.identity);
                     extend(&mut counts.violated, request.time);
-                    self.add_to_tops(request.crawler, violation);
+                    self.add_to_tops(request, violation);
                 }
             }
             (Verdict::Unknown, _) => counts.unknown += 1,
@@ -159,33 +183,50 @@ impl Audit {
         Ok(())
     }
 
-    fn add_to_tops(&mut self, crawler: u32, violation: &Violation) {
-        let name = self.name_of(crawler);
-        let key = |text: &[u8]| [name.as_bytes(), b"\t", text].concat();
-        let origin = split(&violation.url).map(|url| url.origin.to_string().to_ascii_lowercase()).unwrap_or_default();
-        let rule = match violation.explained.rule() {
-            Some(rule) => format!("{origin} line {}: {rule}", rule.line),
-            None => format!("{origin}: {}", violation.explained.reason),
-        };
-        self.rules.add(&key(rule.as_bytes()), 1);
-        self.urls.add(&key(&violation.url), 1);
+    fn add_to_tops(&mut self, request: &Request, violation: &Violation) {
+        let line = violation.explained.rule().map_or(0, |rule| rule.line);
+        let mut key = [0; RULE_KEY_BYTES];
+        let parts = [request.crawler, request.origin, line];
+        key.chunks_exact_mut(4).zip(parts).for_each(|(to, part)| to.copy_from_slice(&part.to_le_bytes()));
+        self.rules.add(&key, 1);
+        if self.rule_texts.len() < MAX_RULE_TEXTS {
+            self.rule_texts.entry(key).or_insert_with(|| text_of_rule(violation));
+        }
+        let url = &violation.url[..violation.url.len().min(MAX_KEY_BYTES - 4)];
+        self.urls.add(&[&request.crawler.to_le_bytes(), url].concat(), 1);
     }
 
     fn add_to_day(&mut self, request: &Request) {
-        let key = (request.crawler, request.time.div_euclid(DAY_SECONDS));
-        let is_full = self.days.len() >= MAX_AUDITED_DAYS;
-        let day = match self.days.entry(key) {
-            std::collections::hash_map::Entry::Vacant(_) if is_full => {
-                self.undated += 1;
-                return;
-            }
-            entry => entry.or_default(),
-        };
+        let day = request.time.div_euclid(DAY_SECONDS);
+        let Some(today) = self.today.get_mut(request.crawler as usize) else { return };
+        if today.0 != day {
+            let (last, counts) = std::mem::replace(today, (day, Day::default()));
+            self.keep_day(request.crawler, last, counts);
+        }
         let violation = request.violation.as_ref();
+        let Some((_, day)) = self.today.get_mut(request.crawler as usize) else { return };
         day.requests += u64::from(!request.is_for_robots);
         day.fetches += u64::from(request.is_for_robots);
         day.violations += u64::from(violation.is_some_and(|violation| !violation.is_in_grace));
         day.in_grace += u64::from(violation.is_some_and(|violation| violation.is_in_grace));
+    }
+
+    /// Adds the counts of a crawler's day.
+    fn keep_day(&mut self, crawler: u32, day: i64, counts: Day) {
+        if counts == Day::default() {
+            return;
+        }
+        let is_full = self.days.len() >= MAX_AUDITED_DAYS;
+        match self.days.entry((crawler, day)) {
+            Entry::Vacant(_) if is_full => self.undated += counts.requests + counts.fetches,
+            entry => {
+                let sum = entry.or_default();
+                sum.requests += counts.requests;
+                sum.fetches += counts.fetches;
+                sum.violations += counts.violations;
+                sum.in_grace += counts.in_grace;
+            }
+        }
     }
 
     /// Adds a request to its crawler's visits to the origin. `None` if it is over a limit or out of order.
@@ -203,12 +244,12 @@ impl Audit {
             self.visits.insert(key, Visit { last: request.time, copied, delay, blocked: None });
             return Ok(Some(Visited { pause: None, delay, copied: None }));
         };
-        let pause = request.time - visit.last;
+        let pause = request.time.saturating_sub(visit.last);
         if pause < 0 {
             return Ok(None);
         }
         visit.last = request.time;
-        let age = visit.copied.map(|copied| request.time - copied);
+        let age = visit.copied.map(|copied| request.time.saturating_sub(copied));
         visit.copied = copied.or(visit.copied);
         Ok(Some(Visited { pause: Some(pause), delay: visit.delay, copied: age }))
     }
@@ -221,9 +262,8 @@ impl Audit {
         let (Some(agent), Some(url)) = (agent, url) else { return Ok(None) };
         let directives = agent.directives(url)?;
         let delays = directives.iter().filter(|line| line.kind == DirectiveKind::CrawlDelay);
-        let mut seconds = delays.filter_map(|line| str::from_utf8(&line.value).ok()?.parse::<f64>().ok());
-        // The conversion saturates, and the fraction is cut off.
-        Ok(seconds.next().map(|seconds| seconds as Time).filter(|&seconds| seconds > 0))
+        let mut seconds = delays.filter_map(|line| whole_seconds(&line.value));
+        Ok(seconds.next().filter(|&seconds| seconds > 0))
     }
 
     /// Returns whether the origin of a violation disallows everything for the crawler at its time.
@@ -234,29 +274,33 @@ impl Audit {
             return Ok(is_blocked);
         }
         let Some(agent) = self.agents.get(request.crawler as usize).and_then(Option::as_ref) else { return Ok(false) };
-        let (found, period) = if self.set.has_times() {
-            let is_now = |from: Option<Time>, until: Option<Time>| {
-                from.is_none_or(|from| from <= request.time) && until.is_none_or(|until| until >= request.time)
-            };
-            let spans = self.set.spans(&violation.url)?;
-            let span = spans.iter().find(|span| is_now(span.from, span.until));
-            let period = span.map_or((request.time, request.time), |span| {
-                (span.from.unwrap_or(Time::MIN), span.until.unwrap_or(Time::MAX))
-            });
-            (agent.access_at(&violation.url, request.time)?, period)
-        } else {
-            (agent.access(&violation.url)?, (Time::MIN, Time::MAX))
-        };
-        let is_blocked = found.access == Access::Disallowed;
+        let time = self.set.has_times().then_some(request.time);
+        let is_blocked = self.proofs.access(agent, &violation.url, time)? == Access::Disallowed;
         if let Some(visit) = self.visits.get_mut(&key) {
-            visit.blocked = Some((period.0, period.1, is_blocked));
+            visit.blocked = Some((violation.period.0, violation.period.1, is_blocked));
         }
         Ok(is_blocked)
     }
 
     /// Ends the audit. Crawlers without requests are left out.
     #[must_use]
-    pub fn finish(self) -> Audited {
+    pub fn finish(mut self) -> Audited {
+        for (crawler, (day, counts)) in (0..).zip(std::mem::take(&mut self.today)) {
+            self.keep_day(crawler, day, counts);
+        }
+        let name = |key: &[u8]| self.name_of(key.first_chunk().map_or(OTHERS, |number| u32::from_le_bytes(*number)));
+        let mut rules = Top::default();
+        for (key, count) in self.rules.first(MAX_TOPS) {
+            let text = <[u8; RULE_KEY_BYTES]>::try_from(key).ok().and_then(|key| self.rule_texts.get(&key));
+            let text = text.map_or("another rule", String::as_str);
+            rules.add(format!("{}\t{text}", name(key)).as_bytes(), count);
+        }
+        rules.add_missed(self.rules.missed());
+        let mut urls = Top::default();
+        for (key, count) in self.urls.first(MAX_TOPS) {
+            urls.add(&[name(key).as_bytes(), b"\t", key.get(4..).unwrap_or_default()].concat(), count);
+        }
+        urls.add_missed(self.urls.missed());
         let mut days: Vec<BTreeMap<i64, Day>> = vec![BTreeMap::new(); self.crawlers.len()];
         for ((crawler, day), counts) in self.days {
             if let Some(days) = days.get_mut(crawler as usize) {
@@ -269,8 +313,17 @@ impl Audit {
             (b.violations, b.in_grace, b.requests, &a.name).cmp(&(a.violations, a.in_grace, a.requests, &b.name))
         });
         let (crawlers, days) = crawlers.into_iter().unzip();
-        let (rules, urls, undated, unordered) = (self.rules, self.urls, self.undated, self.unordered);
+        let (undated, unordered) = (self.undated, self.unordered);
         Audited { crawlers, days, undated, rules, urls, unordered }
+    }
+}
+
+/// Returns the rule that decides a violation, with its origin and line.
+fn text_of_rule(violation: &Violation) -> String {
+    let origin = split(&violation.url).map(|url| url.origin.to_string().to_ascii_lowercase()).unwrap_or_default();
+    match violation.explained.rule() {
+        Some(rule) => format!("{origin} line {}: {rule}", rule.line),
+        None => format!("{origin}: {}", violation.explained.reason),
     }
 }
 
@@ -281,6 +334,15 @@ struct Visited {
     delay: Option<Time>,
     /// The age of the crawler's copy of robots.txt.
     copied: Option<Time>,
+}
+
+/// Returns the whole seconds of a delay up to [`MAX_DELAY_SECONDS`]: digits, perhaps with a fraction.
+fn whole_seconds(value: &[u8]) -> Option<Time> {
+    let value = str::from_utf8(value).ok()?;
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = whole.parse().ok().filter(|&seconds| seconds <= MAX_DELAY_SECONDS);
+    seconds.filter(|_| are_digits(whole) && are_digits(fraction))
 }
 
 /// Returns the class of a copy's age.

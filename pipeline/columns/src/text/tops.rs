@@ -60,6 +60,11 @@ impl Top {
         }
     }
 
+    /// Adds to the maximum undercount.
+    pub(crate) fn add_missed(&mut self, missed: u64) {
+        self.missed += missed;
+    }
+
     /// Clears the counts.
     pub fn clear(&mut self) {
         self.counts.clear();
