@@ -6,6 +6,7 @@ use reptile::capture::Time;
 use reptile::{Capture, Compiler, Dialect, Error, Set, Verdict};
 
 use super::requests::{Request, Requests};
+use super::visits::{MAX_DELAY_SECONDS, MAX_RULE_TEXTS, MAX_TOPS};
 use super::*;
 
 fn set() -> Set {
@@ -68,6 +69,36 @@ fn known_and_named_crawlers_are_always_counted_apart() {
     assert_eq!(found.crawlers.len(), MAX_AUDITED_CRAWLERS + 2);
 }
 
+/// Returns a violation of the rule in a line.
+fn violation_of(set: &Set, line: u32) -> Request {
+    let url = b"https://example.com/x".to_vec();
+    let mut explained = set.agent("Bot").unwrap().explain(&url).unwrap();
+    explained.disallow.as_mut().unwrap().line = line;
+    let (client, provenance, period) = (Vec::new(), reptile::Provenance::default(), (0, 0));
+    let violation = Violation { url, client, provenance, period, explained, is_in_grace: false };
+    Request { verdict: Verdict::Disallow, violation: Some(Box::new(violation)), ..request(0, 0, 0) }
+}
+
+#[test]
+fn rules_over_the_limits_have_no_text_or_are_left_out() {
+    let set = set();
+    for count in [MAX_TOPS - 1, MAX_TOPS, MAX_TOPS + 1] {
+        let found = audit(&set, [block(&set, 1, 1, (1..=count as u32).map(|line| violation_of(&set, line)).collect())]);
+        assert_eq!(
+            (found.rules.first(usize::MAX).len(), found.urls.first(2)[0].1),
+            (count.min(MAX_TOPS), count as u64)
+        );
+    }
+    for count in [MAX_RULE_TEXTS - 1, MAX_RULE_TEXTS, MAX_RULE_TEXTS + 1] {
+        let last = count as u32;
+        let lines = (1..=last).chain([last; 2]);
+        let found = audit(&set, [block(&set, 1, 1, lines.map(|line| violation_of(&set, line)).collect())]);
+        let key = String::from_utf8(found.rules.first(1)[0].0.to_vec()).unwrap();
+        let text = format!("Bot0\thttps://example.com line {last}: Disallow: /");
+        assert_eq!(key, if count > MAX_RULE_TEXTS { "Bot0\tanother rule" } else { &text });
+    }
+}
+
 /// The texts of waiting requests are limited as well as their number.
 #[test]
 fn long_texts_do_not_wait() {
@@ -95,9 +126,9 @@ fn delays_are_digits_up_to_a_day() {
     for (value, has_delay) in [
         ("5", true),
         ("5.9", true),
-        ("86399", true),
-        ("86400", true),
-        ("86401", false),
+        (&(MAX_DELAY_SECONDS - 1).to_string(), true),
+        (&MAX_DELAY_SECONDS.to_string(), true),
+        (&(MAX_DELAY_SECONDS + 1).to_string(), false),
         ("0.5", false),
         ("inf", false),
         ("1e5", false),

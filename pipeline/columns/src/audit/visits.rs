@@ -23,13 +23,13 @@ pub const SESSION_SECONDS: Time = 300;
 pub const MAX_VISITS: usize = 1 << 20;
 
 /// Maximum `Crawl-delay` in seconds: a day. A longer one is not a delay between requests.
-const MAX_DELAY_SECONDS: Time = 86_400;
+pub(super) const MAX_DELAY_SECONDS: Time = 86_400;
 
 /// Maximum number of rules whose texts are kept: twice as many as are counted at a time. Each takes some 100 bytes.
-const MAX_RULE_TEXTS: usize = 2 * MAX_COUNTED_KEYS;
+pub(super) const MAX_RULE_TEXTS: usize = 2 * MAX_COUNTED_KEYS;
 
 /// Number of rules and URLs in the result, the most violated ones.
-const MAX_TOPS: usize = 100;
+pub(super) const MAX_TOPS: usize = 100;
 
 /// The size of a rule's key in bytes: the numbers of its crawler and its origin, and its line.
 const RULE_KEY_BYTES: usize = 12;
