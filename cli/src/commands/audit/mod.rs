@@ -4,6 +4,7 @@
 //! [`violations`] writes a row for each violation, [`summary`] prints the counts as text or JSON, and [`page`] draws them.
 
 mod args;
+mod findings;
 mod logs;
 mod page;
 mod summary;
@@ -12,10 +13,11 @@ mod violations;
 use std::time::Instant;
 
 use reptile::Set;
-use reptile_columns::audit::{Audit, Audited};
+use reptile_columns::audit::Audit;
 
 pub use self::args::Args;
-use self::logs::{LogCounts, Logs};
+use self::findings::Findings;
+use self::logs::Logs;
 use self::violations::Violations;
 use crate::error::{Exit, Failure, Result, note};
 use crate::outputs::file::{Output, publish};
@@ -25,18 +27,7 @@ use crate::run::lineage::{InputState, Lineage, OutputState, RowCounts, SetState}
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::report::Report;
-use reptile_records::identity::Identities;
 use reptile_records::place::Place;
-
-/// A finished audit, with its set and its logs.
-struct Findings<'a> {
-    args: &'a Args,
-    set: &'a Set,
-    audited: &'a Audited,
-    logs: &'a LogCounts,
-    /// The known addresses, if clients were checked.
-    identities: Option<&'a Identities>,
-}
 
 /// Runs the command.
 ///

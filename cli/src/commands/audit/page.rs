@@ -8,7 +8,7 @@ use reptile_columns::audit::{COPY_AGES, CrawlerAudit, DAY_SECONDS, Day};
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
-use super::Findings;
+use super::findings::Findings;
 use super::summary::{first_of, share, shown_age, shown_name, split_key};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};

@@ -9,7 +9,7 @@ use reptile_records::text::printable;
 use reptile_records::time::show_time;
 use serde_json::{Value, json};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::error::{Result, note};
 use crate::outputs::align::{pad, width};
 use crate::outputs::file;

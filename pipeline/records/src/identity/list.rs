@@ -7,7 +7,7 @@ use reptile::capture::Time;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::lines;
+use super::lines::lines;
 use crate::shown::shown;
 use crate::time::{Zone, read_time};
 

@@ -43,6 +43,7 @@ use crate::shown::{listed, shown};
 use crate::time::show_time;
 use crate::{Error, Result};
 
+mod lines;
 mod list;
 mod names;
 
@@ -468,14 +469,6 @@ fn bytes_of(source: impl Read, limit: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns the lines with content and their numbers, without comments and surrounding spaces.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let without_comment = |line: &'_ [u8]| memchr::memchr(b'#', line).unwrap_or(line.len());
-    let lines = bytes.split(|&byte| byte == b'\n').enumerate();
-    let lines = lines.map(move |(at, line)| (at + 1, line[..without_comment(line)].trim_ascii()));
-    lines.filter(|(_, line)| !line.is_empty())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use reptile::crawlers::DNS_SUFFIXES;
 
-use super::lines;
+use super::lines::lines;
 use crate::shown::shown;
 
 /// Maximum size of a table of names in bytes: about 60 bytes for each of [`MAX_NAMES`] names.
