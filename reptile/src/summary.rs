@@ -427,7 +427,7 @@ impl Summarizer {
     }
 }
 
-/// The access of any crawlers to any origins, asked one by one. Every ruleset is examined once.
+/// Proofs of any crawler's access to any origin, for one query at a time. Every ruleset is examined once.
 ///
 /// ```
 /// use reptile::summary::{Access, AccessProofs};
@@ -454,8 +454,10 @@ impl AccessProofs {
         AccessProofs { set: set.clone(), statements: Statements::new(set.engine()) }
     }
 
-    /// Returns a crawler's access to a URL's origin, over all paths: by the rules at a time in a set by time, or else by
-    /// the set's rules. The crawler is one of this set.
+    /// Returns a crawler's access to a URL's origin, over all paths.
+    ///
+    /// With a time, the rules at that time decide, which requires a set by time. Without one, the set's own rules
+    /// decide. The agent must come from this set.
     ///
     /// Cost: an origin lookup, and for a new ruleset [`Statements::examine`].
     ///

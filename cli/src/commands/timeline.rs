@@ -8,12 +8,12 @@ use super::summarize::write::{RowKind, write};
 use crate::error::{Exit, Result};
 use crate::run::Run;
 
-/// Write since when each crawler may fetch what
+/// Write each crawler's access per origin over time
 ///
 /// Writes a row for each origin of SET, or of ORIGINS, each period and each agent, in their
-/// order. SET is compiled with --by-time. A period begins when another policy became active
-/// and lasts until the next. A policy is for all crawlers, so consecutive rows of one agent
-/// may be equal. A time without a row precedes the origin's first capture: the access is
+/// order. SET must be compiled with --by-time. A period begins when another policy became
+/// active and lasts until the next. A policy covers all crawlers, so consecutive rows of one
+/// agent may be equal. Before the origin's first capture there is no row: the access is
 /// unknown. An origin of ORIGINS that SET does not have, or an invalid line, has one row
 /// without times.
 ///
@@ -22,12 +22,12 @@ use crate::run::Run;
 ///   access to disallowed_path as in `summarize`; group is inherited if the agent's own token
 ///                             is not named, but another that it obeys
 ///   source                    rules, last-good-copy, allow-all or disallow-all
-///   cause                     the result of the fetch, if it decided instead of a current
+///   cause                     the fetch outcome, if it decided instead of a current
 ///                             robots.txt: 404, network error ...
 ///   managed                   yes if a vendor-managed block, such as Cloudflare's, has rules
-///                             for the agent, elsewhere if it has only others, no without a
-///                             block; empty without a file, and for any file except the one
-///                             at SET's time, because SET has only its comments
+///                             for the agent, elsewhere if it only has rules for others, no
+///                             without a block; empty without a file, and for any file except
+///                             the one at SET's time, because SET only has that file's comments
 ///   capture_time, status      of the capture that decided at valid_from
 ///   digest                    xxh3-64: and the XXH3 of its body; empty if its rules do not
 ///                             decide

@@ -40,7 +40,7 @@ use reptile_records::text::printable;
   reptile verify --checksums web.reptile
   reptile verify years.reptile --row violations.tsv
 
-Exit code: 0 the set is valid, and so is each row; 1 a row is refused; 2 the set is
+Exit code: 0 the set is valid, and no row is refused; 1 a row is refused; 2 the set is
 damaged or cannot be read, --deep cannot compare it, or --row lacks a column."
 )]
 pub struct Args {

@@ -21,11 +21,10 @@ use reptile_records::time::WrittenTime;
 /// Audit whether crawlers in access logs obeyed
 ///
 /// Reads access logs in any format that `reptile classify` reads, or tables with the same
-/// columns, and decides the request of each crawler by the robots.txt that SET has for the
-/// request's time. Logs may be given in any order, and are merged by time. Prints for each
-/// crawler:
-///   requests    requests, except for robots.txt itself
-///   unknown     requests to websites, or at times, without a robots.txt in SET
+/// columns, and decides each crawler's requests by the robots.txt that SET has for their
+/// time. Logs may be given in any order, and are merged by time. Prints for each crawler:
+///   requests    requests, except those for robots.txt
+///   unknown     requests without a robots.txt in SET for their website and time
 ///   violations  requests that the rules disallow
 ///   in grace    disallowed requests that a robots.txt of the last 24 hours (--grace) allows:
 ///               a crawler may use its copy for a day (RFC 9309, section 2.4)
@@ -33,9 +32,9 @@ use reptile_records::time::WrittenTime;
 ///   served      violations that were answered, and refused ones (status 403 or 429)
 ///   robots.txt  how often it was fetched, and the age of the copy at each request
 ///   sessions    visits that end after five idle minutes, and the pauses in them
-///   too short   pauses shorter than the site's Crawl-delay, also if the dialect ignores it
-///   verified    with --ranges or --dns: requests from addresses of the operator; failed ones
-///               are from others
+///   too short   pauses shorter than the site's Crawl-delay, even if the dialect ignores it
+///   verified    with --ranges or --dns: requests from the operator's addresses; failed ones
+///               are from other addresses
 ///
 /// Requests that name no crawler, such as a browser's, are counted and not decided.
 /// A name alone proves nothing: anyone can send the header of a crawler.
@@ -49,10 +48,10 @@ use reptile_records::time::WrittenTime;
   reptile audit access.log --set robots.txt --host example.com --report audit.html
   reptile audit visits.parquet --set years.reptile --agent '{ua}' --at '{ts}' --status none
 
-Rows of --violations are in the order of time, with the columns time, crawler, client,
-identity, url, status, verdict, line, rule, reason, in_grace, capture_time and capture. `reptile
-verify --row` decides rows in CSV, TSV and JSON Lines again; it checks verdict, line, rule
-and capture.
+Rows of --violations are in time order, with the columns time, crawler, client, identity, url,
+status, verdict, line, rule, reason, in_grace, capture_time and capture. `reptile verify --row`
+decides rows in CSV, TSV and JSON Lines again; it checks verdict, line, rule, capture_time and
+capture.
 
 Exit code: 0 done, regardless of violations; 1 most rows of a log are invalid, or SET was
 compiled from an input with bad files; 2 the command failed, and left no file."
@@ -85,30 +84,31 @@ pub struct Args {
     /// the address from a proxy that you trust. A header is the client's own text.
     #[arg(long, value_name = "{COLUMN}", value_parser = column)]
     pub client: Option<String>,
-    /// Check the clients of the crawler or operator NAME: FILE has its address ranges; can be repeated
+    /// Check clients of the crawler or operator NAME against the addresses in FILE; can be repeated
     ///
     /// FILE is the JSON that operators publish, or has an address or CIDR prefix on each line. `reptile agents --json`
-    /// has the addresses of published lists. A client is verified, or failed, or no check is possible: for crawlers
-    /// without a list, and for an address outside a list that is older than the request, because the operator may have
-    /// added it since.
+    /// has the URLs of published lists. A client is verified or failed, or no check is possible: for crawlers without a
+    /// list, and for an address outside a list that is older than the request, because the operator may have added it
+    /// since.
     #[arg(long, value_name = "NAME=FILE", value_parser = NamedFile::parse)]
     pub ranges: Vec<NamedFile>,
     /// When the files of --ranges were fetched [default: the creationTime in each]
     #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, requires = "ranges", allow_negative_numbers = true)]
     pub ranges_at: Option<WrittenTime>,
-    /// Check clients by their names: FILE has an address, a tab and a name on each line
+    /// Check clients by DNS names: FILE has an address, a tab and a name on each line
     ///
-    /// The names come from reverse lookups that forward lookups have confirmed. Nothing is looked up here.
+    /// The names must come from reverse lookups that forward lookups have confirmed. The command looks nothing up.
     #[arg(long, value_name = "FILE")]
     pub dns: Option<Place>,
     #[command(flatten)]
     pub tables: TableOptions,
     /// How long an earlier robots.txt may be obeyed, such as 90m or 0s [default: 24h]
     ///
-    /// The period begins when the new file was visible: a delivery network may serve the old one for a day more.
+    /// The period begins when SET's capture of the new file was fetched. A delivery network may serve the old file for
+    /// another day.
     #[arg(long, value_name = "DURATION", value_parser = Grace::parse, default_value = "24h", hide_default_value = true)]
     pub grace: Grace,
-    /// Write a row for each disallowed request, in the order of time
+    /// Write a row for each disallowed request, in time order
     ///
     /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it
     /// selects compression. TSV and CSV begin with the columns' names.
@@ -137,7 +137,7 @@ impl Args {
         [&self.violations, &self.report].into_iter().flatten()
     }
 
-    /// Returns the columns to read: URLs, times and crawlers, and the places of the others among them.
+    /// Returns the columns to read, and the positions of the status and the client among them.
     pub fn wanted(&self) -> (Vec<ColumnOption>, AuditCells) {
         let named = |option, name: &str| ColumnOption { option, name: Some(name.to_owned()) };
         let agent = self.agent.as_ref().map_or("user_agent", |agent| &agent.column);
@@ -177,7 +177,7 @@ impl Args {
         Ok(Some(Arc::new(Identities::read(&self.ranges, self.dns.as_ref(), as_of)?)))
     }
 
-    /// Adds what to do to the error about a log without statuses, which the user did not name.
+    /// Adds a remedy to the error about a missing column of statuses that the user did not name.
     pub fn with_remedy(&self, failure: Failure) -> Failure {
         let message = failure.to_string();
         match self.status.is_none() && message.contains("--status") {

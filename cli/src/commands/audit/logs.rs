@@ -1,7 +1,7 @@
 //! Reads logs, merges them by time, and decides their requests: [`Logs`].
 //!
-//! A thread reads each open log, all threads decide a chunk, and one thread counts the requests in order. A log is opened
-//! when the others reach its first time, so logs of many days take the memory of a few.
+//! Each open log has a reading thread, all threads decide a chunk, and one thread counts the requests in order. A log
+//! is opened when the others reach its first time, so the logs of many days take the memory of a few.
 
 use std::io;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::outputs::summary::grouped;
 /// Maximum number of logs that cover the same time. Each open log takes some megabytes.
 pub const MAX_OPEN_LOGS: usize = 128;
 
-/// Number of chunks that wait to be decided or counted.
+/// Maximum number of chunks that wait to be decided or counted.
 const AHEAD: usize = 1;
 
 /// The index of a row's time among its cells.
@@ -96,8 +96,7 @@ impl From<Failure> for Stop {
 }
 
 impl<'a> Logs<'a> {
-    /// Finds the order of the logs: by their first times. A pipe is read from the start, because its first rows cannot
-    /// be read twice.
+    /// Orders the logs by their first times. Pipes come first, because their first rows cannot be read twice.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read or lacks a column.
@@ -136,7 +135,7 @@ impl<'a> Logs<'a> {
             Stop::Set(error) => Failure::at(set, error),
             Stop::Other(failure) => failure,
         };
-        // If counting stops, reading stops too, and the reason is the counter's.
+        // If counting stops, reading stops too, so the counter's error is the cause.
         self.counts.written = counted.map_err(failed)?.map_err(fail)?;
         read.map_err(fail)?;
         Ok(self.counts)
@@ -285,7 +284,7 @@ fn open(args: &Args, path: &Place) -> Result<(Table, reptile_records::tables::so
     Source::open(path)?.open_rows(&opening).map_err(|error| args.with_remedy(error.into()))
 }
 
-/// Returns the time of a log's first row with a time.
+/// Returns the time of a log's first row with a time, or `Time::MIN` without one.
 fn first_time(args: &Args, path: &Place) -> Result<Time> {
     let (table, mut rows) = open(args, path)?;
     let zone = table.zone_of_times(&args.zone.timezone);
@@ -306,7 +305,7 @@ fn first_time(args: &Args, path: &Place) -> Result<Time> {
     Ok(Time::MIN)
 }
 
-/// Counts requests as they come. Returns the number of violations that were written.
+/// Counts requests as they arrive. Returns the number of violations that were written.
 fn count(sorted: &Receiver<Sorted>, audit: &mut Audit, violations: &mut Violations) -> std::result::Result<u64, Stop> {
     let mut written = 0;
     for sorted in sorted {

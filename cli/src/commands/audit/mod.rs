@@ -1,7 +1,8 @@
-//! `reptile audit`: whether the crawlers in access logs obeyed the robots.txt files of their time.
+//! `reptile audit`: checks whether the crawlers in access logs obeyed robots.txt.
 //!
-//! [`logs`] reads the logs, merges them by time and decides their requests on all threads; `reptile-columns` counts them.
-//! [`violations`] writes a row for each violation, [`summary`] prints the counts as text or JSON, and [`page`] draws them.
+//! [`logs`] reads the logs, merges them by time and decides their requests on all threads. `reptile-columns` counts the
+//! requests. [`violations`] writes a row for each disallowed request, [`summary`] prints the counts as text or JSON,
+//! and [`page`] draws them.
 
 mod args;
 mod findings;
@@ -77,7 +78,7 @@ impl OpenSet {
         let mut options = args.set_options.with_defaults();
         options.zone = args.zone.clone();
         options.by_time = !is_set;
-        // A set file needs no host, and a folder's files give their own: then the host is only for the logs.
+        // A set file needs no host, and a folder's files are named after theirs, so --host only applies to the logs.
         if is_set || args.set.is_dir() || args.set.is_remote_folder() {
             options.set.host = None;
         }
@@ -90,8 +91,8 @@ impl OpenSet {
         if !set.has_times() {
             let path = args.set.display();
             note(format_args!(
-                "{path}: is a compiled set without times: its rules are taken for those of every request, and no \
-                 violation is in a grace period; `reptile compile --by-time` keeps the rules of each time"
+                "{path}: is a compiled set without times: its rules apply to every request, without a grace \
+                 period; `reptile compile --by-time` keeps the rules of each time"
             ));
         }
         Ok(OpenSet { set, state, any_bad })
@@ -102,7 +103,7 @@ impl OpenSet {
 fn refuse_same_files(args: &Args, logs: &[Place]) -> Result<()> {
     for (at, log) in logs.iter().enumerate() {
         if logs[..at].iter().any(|other| is_same_place(log, other)) {
-            return Err(Failure::at(log, "is given twice, so that its requests would count twice"));
+            return Err(Failure::at(log, "is given twice; its requests would count twice"));
         }
     }
     let outputs: Vec<&Place> = args.outputs().collect();

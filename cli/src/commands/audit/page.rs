@@ -87,10 +87,10 @@ fn page(findings: &Findings<'_>) -> String {
         push_crawler(counts, days, identities.is_some(), &mut page);
     }
     if let Some(others) = audited.crawlers.len().checked_sub(SHOWN_CRAWLERS).filter(|&others| others > 0) {
-        page.push(format_args!("<p>And {} other crawlers with fewer violations.</p>\n", grouped(others as u64)));
+        page.push(format_args!("<p>And {} other crawlers, which --json lists.</p>\n", grouped(others as u64)));
     }
-    push_top("Rules that were violated most", "Rule", &audited.rules, &mut page);
-    push_top("URLs that were violated most", "URL", &audited.urls, &mut page);
+    push_top("Rules with the most violations", "Rule", &audited.rules, &mut page);
+    push_top("URLs with the most violations", "URL", &audited.urls, &mut page);
     page.finish()
 }
 
@@ -100,7 +100,7 @@ fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, is_checked: bo
     push_timeline(&name, days, page);
     let times = counts.violated.map(|(first, last)| format!("{} to {}", show_time(first), show_time(last)));
     let delays = match counts.delayed {
-        0 => "no pause has a Crawl-delay".to_owned(),
+        0 => "no pauses on sites with a Crawl-delay".to_owned(),
         delayed => format!("{} of {} pauses are shorter", grouped(counts.too_short), grouped(delayed)),
     };
     let ages = counts.ages.map(grouped);
@@ -138,23 +138,23 @@ fn push_crawler(counts: &CrawlerAudit, days: &BTreeMap<i64, Day>, is_checked: bo
 fn sentence(counts: &CrawlerAudit) -> String {
     let requests =
         if counts.requests == 1 { "1 request".into() } else { format!("{} requests", grouped(counts.requests)) };
+    let fetched = match counts.copies {
+        0 => "did not fetch robots.txt".to_owned(),
+        1 => "fetched robots.txt once".to_owned(),
+        copies => format!("fetched robots.txt {} times", grouped(copies)),
+    };
     let undecided = counts.unknown + counts.invalid;
     if undecided > 0 {
-        let (decided, fetched) = (counts.requests - undecided, grouped(counts.fetches));
+        let decided = counts.requests - undecided;
         return format!(
-            "Made {requests}; <b>{} could not be decided</b>, because no robots.txt is known for them. Of the other {}, \
-             {} violated the rules ({} %). Requested robots.txt {fetched} times.",
+            "Made {requests}; <b>{} could not be decided</b>: no robots.txt is known, or the request is not for a URL. \
+             Of the other {}, {} violated the rules ({} %). It {fetched}.",
             grouped(undecided),
             grouped(decided),
             grouped(counts.violations),
             share(counts)
         );
     }
-    let fetched = match counts.copies {
-        0 => "did not fetch robots.txt".to_owned(),
-        1 => "fetched robots.txt once".to_owned(),
-        copies => format!("fetched robots.txt {} times", grouped(copies)),
-    };
     match (counts.violations, counts.in_grace) {
         (0, 0) => format!("Made {requests}, violated no rule, and {fetched}."),
         (0, grace) => {
@@ -198,7 +198,7 @@ fn push_timeline(name: &str, days: &BTreeMap<i64, Day>, page: &mut Page) {
         let mut bottom = HEIGHT - 4.0;
         let others = bar.requests.saturating_sub(bar.violations + bar.in_grace);
         for (class, part) in [("bad", bar.violations), ("late", bar.in_grace), ("ok", others)] {
-            // A part that is there can be seen.
+            // A part with requests has a visible height.
             let height = if part == 0 { 0.0 } else { (part as f64 / most as f64 * (HEIGHT - 6.0)).max(1.0) };
             if height > 0.0 {
                 bottom -= height;
@@ -239,7 +239,7 @@ fn push_top(title: &str, what: &str, top: &Top, page: &mut Page) {
     }
     page.push_str("</table>\n");
     if top.missed() > 0 {
-        page.push(format_args!("<p>There are many: each count may be up to {} too low.</p>\n", grouped(top.missed())));
+        page.push(format_args!("<p>Estimates: each count may be up to {} too low.</p>\n", grouped(top.missed())));
     }
 }
 

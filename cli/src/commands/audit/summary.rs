@@ -19,7 +19,7 @@ use crate::outputs::summary::{Summary, grouped, rate, seconds};
 /// Maximum number of crawlers in the table: those with the most violations. JSON has all.
 const SHOWN_CRAWLERS: usize = 20;
 
-/// Number of rules and URLs that were violated most.
+/// Maximum number of shown rules, and of shown URLs: those with the most violations.
 const SHOWN_TOPS: usize = 10;
 
 /// The schema's name and version. Only changed or removed fields need a new version.
@@ -46,14 +46,14 @@ pub fn print(findings: &Findings<'_>, time: Duration) -> Result<()> {
     if unknown > 0 {
         let set = findings.args.set.display();
         note(format_args!(
-            "{set}: has no robots.txt for the website and time of {} of {} requests of crawlers, which are unknown; are \
-             --host and --scheme right?",
+            "{set}: has no robots.txt for the website and time of {} of {} requests of crawlers, which are unknown; \
+             check --host and --scheme",
             grouped(unknown),
             grouped(all)
         ));
     }
     if findings.audited.undated > 0 {
-        summary.count("  on days without a place in timelines", findings.audited.undated);
+        summary.count("  on days that timelines omit", findings.audited.undated);
     }
     if findings.audited.unordered > 0 {
         summary.count("  logged late, or over a limit", findings.audited.unordered);
@@ -63,7 +63,7 @@ pub fn print(findings: &Findings<'_>, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Prints a table with a row for each crawler, then the rules and URLs that were violated most.
+/// Prints a table of crawlers, then the rules and URLs with the most violations.
 fn print_table(findings: &Findings<'_>) -> Result<()> {
     let mut names = vec![
         "crawler",
@@ -112,7 +112,7 @@ fn print_table(findings: &Findings<'_>) -> Result<()> {
             text.push('\n');
         }
         if top.missed() > 0 {
-            text.push_str(&format!("there are many: each count may be up to {} too low\n", grouped(top.missed())));
+            text.push_str(&format!("estimates: each count may be up to {} too low\n", grouped(top.missed())));
         }
     }
     file::print(text)
@@ -157,7 +157,7 @@ pub fn share(counts: &CrawlerAudit) -> String {
     }
 }
 
-/// Returns a number of seconds in a unit that keeps it short.
+/// Returns a number of seconds in a suitable unit.
 pub fn shown_age(seconds: i64) -> String {
     match seconds {
         ..120 => format!("{seconds} s"),
@@ -167,7 +167,7 @@ pub fn shown_age(seconds: i64) -> String {
     }
 }
 
-/// Returns the keys with the highest counts, if these exceed what may be missing in others.
+/// Returns the keys with the highest counts, without counts that do not exceed the possible error.
 pub fn first_of(top: &Top) -> Vec<(&[u8], u64)> {
     top.first(SHOWN_TOPS).into_iter().filter(|&(_, count)| count > top.missed()).collect()
 }

@@ -1,8 +1,9 @@
 //! `reptile summarize`: crawler access per origin.
 //!
-//! `timeline` shares [`args`] and [`write`](mod@write), and writes a row for each period of an origin. The proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins and their periods, [`sites`] groups
-//! them into sites, [`keys`] names them, [`Statements`](reptile::summary::Statements) makes each proof once, and [`rows`]
-//! writes the output. [`managed`] finds rules in vendor-managed blocks.
+//! `timeline` shares [`args`] and [`write`](mod@write), and writes a row for each period of an origin. The proofs come
+//! from the compiler (`reptile::reason`), and [`Statements`](reptile::summary::Statements) makes each proof once.
+//! [`subjects`] finds the origins and their periods, [`sites`] groups them into sites, [`keys`] names them, [`rows`]
+//! writes the output, and [`managed`] finds rules in vendor-managed blocks.
 
 pub mod args;
 mod keys;
@@ -42,10 +43,10 @@ use write::{RowKind, write};
 ///                           robots.txt
 ///   not-applicable          no URL may be fetched
 ///   unproved, invalid       as above
-/// With --by-site, they are the
-/// key, agent, https, http, https_www and http_www (the words for access, for the host without
-/// and with www.), and agree: yes if the origins in SET have the same access, for partial by
-/// the same rules, no if they do not, and empty if SET has fewer than two of them.
+/// With --by-site, the columns are the key, agent, https, http, https_www and http_www (the words
+/// for access, for the host without and with www.), and agree: yes if the origins in SET have
+/// the same access, for partial by the same rules; no if they do not; and empty if SET has
+/// fewer than two of them.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -69,9 +70,9 @@ pub struct Args {
     pub rows: RowArgs,
     /// Write a row for each site: a host with and without www., over http and https, side by side
     ///
-    /// The columns show the access to each of the four origins, and whether they agree. The key is the host, if --key is
-    /// not given. Origins with a non-default port
-    /// and ftp origins belong to no site: in SET they are counted and skipped, and a line of ORIGINS is invalid.
+    /// The columns show the access to each of the four origins, and whether they agree. Without --key, the key is the
+    /// host. Origins with a non-default port and ftp origins belong to no site: in SET they are counted and skipped,
+    /// and a line of ORIGINS is invalid.
     #[arg(long)]
     by_site: bool,
 }

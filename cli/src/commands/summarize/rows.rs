@@ -27,7 +27,7 @@ const EVIDENCE_COLUMNS: [(&str, ColumnType); 6] = [
     ("digest", ColumnType::Text),
 ];
 
-/// The cells of a row about a period, besides its summary's cells.
+/// The cells of a period's row that are not in its summary.
 pub struct PeriodCells<'p> {
     /// `None` for an origin without a known robots.txt.
     pub period: Option<&'p Period<'p>>,
@@ -72,7 +72,7 @@ impl RowWriter {
         RowWriter::with_uses(format, keys, SUMMARY_COLUMNS.to_vec(), uses)
     }
 
-    /// Returns a row for each period and agent, with a column for each use.
+    /// Returns a writer of a row for each period and agent, with a column for each use.
     ///
     /// # Errors
     /// Returns an error if two columns have the same name.
@@ -82,7 +82,7 @@ impl RowWriter {
         RowWriter::with_uses(format, keys, columns.collect(), uses)
     }
 
-    /// Returns rows with these columns and one for each use.
+    /// Returns a writer of rows with these columns and one for each use.
     fn with_uses(
         format: AnswerFormat,
         keys: Vec<OriginKey>,

@@ -1,4 +1,4 @@
-//! The subjects of the rows: a set's origins, or a list's; and the periods of each.
+//! The subjects of rows: the origins of a set or of a list, and their periods.
 
 use reptile::contents::{CaptureRecord, OriginRecord, Period, Policy, Set, Site};
 use reptile::limits::MAX_URL_BYTES;
@@ -112,7 +112,7 @@ pub fn each_period<'s>(
     mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let Some(site) = subject.site else { return work(subject) };
-    // A set has other directives only of the file at its own time.
+    // A set stores other directives only for the file at its own time.
     let stored = site.captures()?.and_then(|captures| body_hash(captures.deciding()));
     let time = set.reading().at;
     for (at, period) in set.periods_of(site.origin())?.into_iter().enumerate() {

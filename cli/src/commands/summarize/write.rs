@@ -234,7 +234,7 @@ impl<'s> Summarizer<'s> {
         in_batches(each, write)
     }
 
-    /// Returns what decides for each agent in a row.
+    /// Returns each agent's deciding rules and uses in a row.
     fn decide(&self, subject: &Subject<'s>) -> std::result::Result<Vec<Deciding>, FormatError> {
         let managed = ManagedLines::of(self.set, subject)?;
         let decide = |(agent, own): (&Agent, &Agent)| {
@@ -402,7 +402,7 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// Returns counts with their names. Without `invalid` if nothing is.
+/// Returns counts with their names, without `invalid` if that is zero.
 fn listed(counts: impl IntoIterator<Item = (&'static str, u64)>) -> String {
     let shown = counts.into_iter().filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
     shown.map(|(name, count)| format!("{name} {}", grouped(count))).collect::<Vec<_>>().join(", ")

@@ -27,7 +27,7 @@ const AGENT_COLUMNS: [&str; 2] = ["agent", "crawler"];
 const USED_COLUMNS: [&str; 9] =
     ["url", "time", "agent", "crawler", "verdict", "line", "rule", "capture_time", "capture"];
 
-/// The end of the name of a column with a crawler's verdict; its start is the crawler's name.
+/// The suffix in the name of a column with a crawler's verdict, after the crawler's name.
 const OF_AGENT: &str = ":verdict";
 
 /// Decides each row of a file again, and prints what decides it.
@@ -86,7 +86,7 @@ struct RowReport<'s> {
 struct Answer {
     verdict: Verdict,
     agent: Option<String>,
-    /// The explanation and its source, or the reason for having none.
+    /// The explanation and its source, or the reason why there is none.
     decided: std::result::Result<(Explanation, Provenance), &'static str>,
 }
 
@@ -98,7 +98,7 @@ impl RowReport<'_> {
         if let Part::Text(chunk) = part
             && matches!(chunk.kind, ChunkKind::LongLine { last: true })
         {
-            self.refuse("a row that is too long");
+            self.refuse("the row is too long");
         }
         for block in part.blocks() {
             let Block::Text(block) = block else { continue };
@@ -121,7 +121,7 @@ impl RowReport<'_> {
         let _ = writeln!(self.text, "row {}: refused: {fault}", self.rows);
     }
 
-    /// Checks that the columns of `place` are enough to decide a row.
+    /// Checks that the columns of `place` suffice to decide a row, and that none that is read occurs twice.
     fn check_names<'n>(&self, names: impl Iterator<Item = &'n str>, place: &str) -> Result<()> {
         let names: Vec<&str> = names.collect();
         let has = |name: &str| names.contains(&name);
@@ -172,7 +172,9 @@ impl RowReport<'_> {
         Ok(())
     }
 
-    /// Decides a row for the crawler with this prefix, or for the row's own; or returns why that is impossible.
+    /// Decides a row for the crawler in a column's prefix, or for the row's own if the prefix is empty.
+    ///
+    /// The inner error is the reason why the row cannot be decided.
     fn answer(&self, row: &NamedRow<'_>, prefix: &str) -> Result<std::result::Result<Answer, String>> {
         let own = AGENT_COLUMNS.iter().find_map(|name| cell(row, name));
         let agent = match (prefix, own, &self.fallback) {
@@ -189,7 +191,7 @@ impl RowReport<'_> {
         self.decide(agent, url, time).map(Ok).map_err(|error| Failure::at(self.path, error))
     }
 
-    /// Returns the crawler in a cell, which may be a `User-Agent` header, as in `classify`; or a chain of product tokens.
+    /// Returns the crawler in a cell: a name or a `User-Agent` header, as in `classify`, or a chain of product tokens.
     fn agent_of_cell(&self, cell: &str) -> Result<std::result::Result<Option<Agent>, String>> {
         let found = match cell {
             "" | "-" => Ok(None),
@@ -231,7 +233,7 @@ impl RowReport<'_> {
         }
     }
 
-    /// Prints the number of rows.
+    /// Prints the numbers of confirmed and refused rows.
     fn finish(self) -> Result<Exit> {
         if self.rows == 0 {
             return Err(Failure::at(self.file, format!("{OPTION}: contains no rows")));
@@ -263,7 +265,7 @@ impl Answer {
         String::from_utf8_lossy(&url_column(&text.unwrap_or_default())).into_owned()
     }
 
-    /// Returns a sentence about each cell that differs.
+    /// Returns a message about each cell that differs.
     fn differences(&self, row: &NamedRow<'_>, prefix: &str) -> Vec<String> {
         let line = self.rule().map_or(0, |rule| rule.line).to_string();
         let time = self.provenance().fetched_at.map(show_time).unwrap_or_default();

@@ -8,14 +8,14 @@ use reptile_records::identity::Identity;
 
 use crate::text::Top;
 
-/// Maximum number of crawlers that are counted apart. Clients choose their names; the requests under further names are
-/// counted together.
+/// Maximum number of separately counted names that the set has, and of other names, which clients choose. Known
+/// crawlers are not limited; the requests under further names are counted together.
 pub const MAX_AUDITED_CRAWLERS: usize = 1 << 14;
 
 /// The number of all crawlers over the limit.
 pub(super) const OTHERS: u32 = 0;
 
-/// Maximum number of days of all crawlers that a timeline has. Later ones are not in it.
+/// Maximum number of days in all crawlers' timelines together. Further days are left out.
 pub const MAX_AUDITED_DAYS: usize = 1 << 20;
 
 /// The upper bounds of the ages of a crawler's copy of robots.txt in seconds, without the last class: an hour, a day, a
@@ -31,21 +31,21 @@ pub struct CrawlerAudit {
     pub requests: u64,
     /// Requests that the rules allow.
     pub allowed: u64,
-    /// Requests that the rules disallow, and every robots.txt of the grace period too.
+    /// Requests that the rules disallow, and so does every robots.txt of the grace period.
     pub violations: u64,
     /// Requests that the rules disallow, and a robots.txt of the grace period does not.
     pub in_grace: u64,
-    /// Requests to origins without a known robots.txt.
+    /// Requests without a known robots.txt for their origin and time.
     pub unknown: u64,
     /// Requests for texts that are not URLs.
     pub invalid: u64,
-    /// Violations on origins that disallow everything for the crawler, which is proved.
+    /// Violations on origins that provably disallow everything for the crawler.
     pub blocked: u64,
-    /// Violations that were answered, with another status than 403 and 429.
+    /// Violations that were answered with a status other than 403 and 429.
     pub served: u64,
-    /// Violations that were refused, with the status 403 or 429.
+    /// Violations that were refused with the status 403 or 429.
     pub refused: u64,
-    /// Requests, also allowed ones, that were refused.
+    /// All requests, including allowed ones, that were refused with the status 403 or 429.
     pub all_refused: u64,
     /// Requests by identity: verified, failed, and no check possible. All are zero if clients are not checked.
     pub identities: [u64; 3],
@@ -53,7 +53,7 @@ pub struct CrawlerAudit {
     pub violators: [u64; 3],
     /// Requests for robots.txt.
     pub fetches: u64,
-    /// Those that gave the crawler a copy: an answer other than 403, 429 and 5xx.
+    /// Requests for robots.txt that gave the crawler a copy: any answer except 403, 429 and 5xx.
     pub copies: u64,
     /// Requests by the age of the crawler's copy of the origin's robots.txt: up to each of [`COPY_AGES`], older, and
     /// without a fetch in the logs.
@@ -62,13 +62,13 @@ pub struct CrawlerAudit {
     pub oldest_copy: Option<Time>,
     /// Visits to an origin, which end after five idle minutes.
     pub sessions: u64,
-    /// Pauses between two requests in a session, and their sum in seconds.
+    /// Pauses between two requests in a session.
     pub pauses: u64,
     /// The sum of these pauses in seconds.
     pub paused: u64,
-    /// Pauses for which the origin has a `Crawl-delay` for the crawler.
+    /// Pauses for which the origin has a `Crawl-delay` for the crawler, including pauses between sessions.
     pub delayed: u64,
-    /// Those that are shorter than the delay.
+    /// Pauses shorter than the `Crawl-delay`.
     pub too_short: u64,
     /// The times of the first and last request.
     pub period: Option<(Time, Time)>,
@@ -81,9 +81,9 @@ pub struct CrawlerAudit {
 pub struct Day {
     /// Requests, without those for robots.txt.
     pub requests: u64,
-    /// Violations outside of the grace period.
+    /// Requests that the rules disallow, outside the grace period.
     pub violations: u64,
-    /// Violations in the grace period.
+    /// Requests that the rules disallow, in the grace period.
     pub in_grace: u64,
     /// Requests for robots.txt.
     pub fetches: u64,
@@ -96,11 +96,11 @@ pub struct Audited {
     pub crawlers: Vec<CrawlerAudit>,
     /// Each crawler's days with requests, in the order of `crawlers`, by day since 1970 in UTC.
     pub days: Vec<BTreeMap<i64, Day>>,
-    /// Requests on days that are missing in `days`.
+    /// Requests on days that are missing from `days`.
     pub undated: u64,
-    /// The rules that were violated most: the crawler, a tab, and the rule with its origin and line.
+    /// The rules with the most violations: the crawler, a tab, and the rule with its origin and line.
     pub rules: Top,
-    /// The URLs that were violated most: the crawler, a tab, and the URL.
+    /// The URLs with the most violations: the crawler, a tab, and the URL.
     pub urls: Top,
     /// Requests that were logged more than [`REORDER_SECONDS`](super::REORDER_SECONDS) too late, or over a limit, and
     /// have no session, pause and copy.

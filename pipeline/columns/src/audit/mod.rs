@@ -5,8 +5,8 @@
 //! sessions and pauses. Memory depends on the limits below and not on the logs' size.
 //!
 //! A request violates the rules if the robots.txt that applied at its time disallows it. A crawler may use a copy of
-//! robots.txt for a day (RFC 9309, section 2.4), so a request that a robots.txt of the grace period before it allows is
-//! counted apart. The grace period of a request begins when a crawler could still have read the earlier file.
+//! robots.txt for a day (RFC 9309, section 2.4). A disallowed request is therefore counted separately if a robots.txt
+//! that applied in the grace period before the request allows it.
 //!
 //! ```
 //! use reptile::{Capture, Compiler, Dialect};

@@ -79,7 +79,7 @@ pub struct Auditor {
 pub struct Request {
     /// When it was made, in seconds since 1970.
     pub time: Time,
-    /// The crawler's number: in [`Requests::crawlers`], and in an [`Audit`](super::Audit) once it was sorted.
+    /// The crawler's number: in [`Requests::crawlers`] or, after sorting, in an [`Audit`](super::Audit).
     pub crawler: u32,
     /// The origin's number, likewise.
     pub origin: u32,
@@ -102,7 +102,7 @@ pub struct Violation {
     pub url: Vec<u8>,
     /// The verdict's reasons.
     pub explained: Explanation,
-    /// The deciding capture, if it was asked for.
+    /// The deciding capture, if requested.
     pub provenance: Provenance,
     /// The first and the last second of the period with the rules that decided.
     pub period: (Time, Time),
@@ -180,7 +180,7 @@ impl NamedRow for CrawlerRow<'_> {
     }
 }
 
-/// A hash that is the same for all blocks.
+/// A hasher with the same result in all blocks.
 type OriginHasher = BuildHasherDefault<DefaultHasher>;
 
 impl Auditor {
@@ -268,7 +268,7 @@ impl Auditor {
             let identity = self.options.identities.as_ref().map(|_| numbers.identity(crawler, row));
             let (origin, is_for_robots) = numbers.origin(row.url, found);
             let violation = match verdict {
-                // Always allowed (RFC 9309, section 2.2.2), also if the set's dialect does not say so.
+                // Always allowed (RFC 9309, section 2.2.2), even if the set's dialect disagrees.
                 _ if is_for_robots => None,
                 Verdict::Disallow => {
                     Some(Box::new(self.violation(row, agent, numbers.spans(&self.set, origin, row)?)?))

@@ -10,7 +10,7 @@ use reptile::crawlers::known;
 use super::requests::{Request, Requests};
 use super::{MAX_AUDITED_CRAWLERS, counts::OTHERS};
 
-/// Maximum number of seconds that a line may be later in a log than its time says. Servers write a line when the response
+/// Maximum delay in seconds between a request's time and its line in a log. Servers write a line when the response
 /// ends, and many write the time of the request.
 pub const REORDER_SECONDS: Time = 300;
 
@@ -21,7 +21,7 @@ pub const MAX_WAITING: usize = 1 << 19;
 /// Maximum size in bytes of the texts of requests that wait for earlier ones.
 pub const MAX_WAITING_BYTES: usize = 64 << 20;
 
-/// Maximum number of distinguished origins. The requests to others have no copies, sessions and pauses.
+/// Maximum number of separately counted origins. Requests to further origins have no sessions, pauses and copies.
 pub const MAX_ORIGINS: usize = 1 << 20;
 
 /// The number of all origins over the limit.
@@ -32,7 +32,7 @@ pub(super) const OTHER_ORIGINS: u32 = u32::MAX;
 pub struct Sorter {
     crawlers: HashMap<Arc<str>, u32>,
     origins: HashMap<u64, u32>,
-    /// The numbers of crawlers that no group in the set names.
+    /// Number of crawlers that no group in the set names.
     unnamed: usize,
     waiting: Vec<Request>,
     new: Sorted,
@@ -60,8 +60,8 @@ impl Sorter {
         }));
     }
 
-    /// Returns a crawler's number. Clients choose names, so that the limits for crawlers that the set's groups name and
-    /// for others are separate, and known crawlers have none.
+    /// Returns a crawler's number. Because clients can invent names, crawlers that the set's groups name have their own
+    /// limit, and known crawlers have none.
     fn crawler(&mut self, name: Arc<str>, agent: Agent) -> u32 {
         if let Some(&number) = self.crawlers.get(&name) {
             return number;

@@ -15,7 +15,7 @@ use super::requests::{DAY_SECONDS, Request, Violation};
 use super::sorter::{OTHER_ORIGINS, Sorted};
 use crate::text::{MAX_COUNTED_KEYS, MAX_KEY_BYTES, Top};
 
-/// After this many seconds without a request, a crawler's session at an origin has ended.
+/// Seconds without a request after which a crawler's session at an origin ends.
 pub const SESSION_SECONDS: Time = 300;
 
 /// Maximum number of pairs of a crawler and an origin. Requests of further pairs have no sessions, pauses and copies.
@@ -28,7 +28,7 @@ pub(super) const MAX_DELAY_SECONDS: Time = 86_400;
 /// Maximum number of rules whose texts are kept: twice as many as are counted at a time. Each takes some 100 bytes.
 pub(super) const MAX_RULE_TEXTS: usize = 2 * MAX_COUNTED_KEYS;
 
-/// Number of rules and URLs in the result, the most violated ones.
+/// Maximum number of rules, and of URLs, in the result: those with the most violations.
 pub(super) const MAX_TOPS: usize = 100;
 
 /// The size of a rule's key in bytes: the numbers of its crawler and its origin, and its line.
@@ -69,7 +69,7 @@ struct Visit {
 }
 
 impl Audit {
-    /// Starts an audit by a set. `grace` is the grace period in seconds.
+    /// Starts an audit by a set's rules. `grace` is the grace period in seconds.
     #[must_use]
     pub fn new(set: &Set, grace: Time) -> Audit {
         Audit {
@@ -229,7 +229,7 @@ impl Audit {
         }
     }
 
-    /// Adds a request to its crawler's visits to the origin. `None` if it is over a limit or out of order.
+    /// Adds a request to its crawler's visits to the origin. Returns `None` if it is over a limit or out of order.
     fn visit(&mut self, request: &Request) -> Result<Option<Visited>, Error> {
         let key = (request.crawler, request.origin);
         if request.crawler == OTHERS || request.origin == OTHER_ORIGINS {
@@ -254,8 +254,8 @@ impl Audit {
         Ok(Some(Visited { pause: Some(pause), delay: visit.delay, copied: age }))
     }
 
-    /// Returns the crawler's `Crawl-delay` at an origin in whole seconds, by the newest robots.txt. It is the website's
-    /// wish even if the set's dialect does not read it.
+    /// Returns the crawler's `Crawl-delay` at an origin in whole seconds, by the newest robots.txt, even if the set's
+    /// dialect ignores it.
     fn delay(&self, request: &Request) -> Result<Option<Time>, Error> {
         let agent = self.agents.get(request.crawler as usize).and_then(Option::as_ref);
         let url = self.origins.get(request.origin as usize);

@@ -11,7 +11,7 @@ use super::lines::lines;
 use crate::shown::shown;
 use crate::time::{Zone, read_time};
 
-/// Maximum size of a list of address ranges in bytes. The largest published list has less than a mebibyte.
+/// Maximum size of a list of address ranges in bytes. The largest published list is smaller than a mebibyte.
 pub const MAX_LIST_BYTES: usize = 64 << 20;
 
 /// Maximum number of prefixes in all lists together, which bounds the memory for them. All published lists together have
@@ -30,7 +30,7 @@ pub struct List {
 }
 
 impl List {
-    /// Parses a list with at most `limit` prefixes, by its first byte.
+    /// Parses a list with at most `limit` prefixes. The first byte shows whether it is JSON.
     pub fn parse(bytes: &[u8], limit: usize) -> Result<List, String> {
         let list = match bytes.trim_ascii_start() {
             [b'{' | b'[', ..] => List::of_json(bytes)?,

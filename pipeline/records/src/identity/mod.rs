@@ -1,5 +1,5 @@
-//! Whether a request comes from the crawler that its header names: the client's address is in a list of the crawler's
-//! operator, or has a name in a domain of the operator.
+//! Checks whether a request comes from the crawler that its header names. The client's address must be in a list of the
+//! crawler's operator, or have a name in one of the operator's domains.
 //!
 //! Nothing is fetched or resolved here. [`Identities::read`] reads the published lists of address ranges that the caller
 //! has saved, and a table of names that were resolved elsewhere; [`reptile::crawlers::RANGE_LISTS`] has the lists' URLs.
@@ -62,9 +62,9 @@ pub const MAX_LISTS: usize = 1024;
 pub enum Identity {
     /// The client's address is in a list for the crawler, or has a name in a domain of its operator.
     Verified,
-    /// The client's address is in no list for the crawler, or only has other names.
+    /// The client's address is in none of the crawler's lists, or only has names in other domains.
     Failed,
-    /// Nothing is known about the client.
+    /// No check is possible, for this reason.
     NoCheck(NoCheck),
 }
 
@@ -228,12 +228,12 @@ impl Identities {
     /// Reads lists of address ranges, and a table of names.
     ///
     /// A list is the JSON object that operators publish, or has an address or a CIDR prefix on each line and comments
-    /// after `#`. The lists for one name add up. A list that is named after an operator is for the crawlers that the
-    /// operator publishes a list with this file name for; if the operator publishes at most one list, the file name does
-    /// not matter. `as_of` is the time when the lists were fetched.
+    /// after `#`. The lists for one name add up. A list that is named after an operator is for the crawlers for which
+    /// the operator publishes a list with this file name. If the operator publishes at most one list, the file name
+    /// does not matter. `as_of` is the time when the lists were fetched.
     ///
-    /// A table of names has an address, a tab and a name on each line. The names must be confirmed: each resolves to the
-    /// address.
+    /// A table of names has an address, a tab and a name on each line. The names must be confirmed: each must resolve
+    /// to the address.
     ///
     /// # Errors
     /// Returns an error if a file is unreadable, has another format or exceeds a limit, or if a name is not in the table
@@ -338,7 +338,7 @@ pub struct CrawlerCheck<'i> {
 }
 
 impl CrawlerCheck<'_> {
-    /// Checks a client. `client` is an address, which a port may follow, as some logs write it; `time` is the request's.
+    /// Checks a client. `client` is an address, optionally followed by a port; `time` is the request's.
     ///
     /// A client is verified if its address or one of its names is the operator's, and failed if one of the two is known
     /// not to be. Nothing is allocated.
@@ -396,7 +396,7 @@ fn address_of(client: &[u8]) -> Option<IpAddr> {
     address.ok().map(|address: IpAddr| address.to_canonical())
 }
 
-/// Returns the crawlers whose addresses a list has, and the published list that it is by its file name.
+/// Returns the crawlers whose addresses a list has, and the published list with its file name.
 fn crawlers_of(
     name: &str,
     file: &Place,

@@ -14,7 +14,7 @@ pub const MAX_NAMES_BYTES: usize = 256 << 20;
 /// Maximum number of names, which bounds the memory for them: about 40 bytes each.
 pub const MAX_NAMES: usize = 4 << 20;
 
-/// The addresses, each with the rows of [`DNS_SUFFIXES`] that one of its names is in, as bits.
+/// The rows of [`DNS_SUFFIXES`] with a domain of one of an address's names, as bits, by address.
 #[derive(Debug)]
 pub struct Names(HashMap<IpAddr, u32>);
 
