@@ -102,9 +102,9 @@ pub struct Args {
     pub dns: Option<Place>,
     #[command(flatten)]
     pub tables: TableOptions,
-    /// How long an earlier robots.txt may be obeyed, such as 90m or 0s [default: 24h]
+    /// How long an earlier robots.txt may be obeyed [default: 24h]
     ///
-    /// The period begins when SET's capture of the new file was fetched. A delivery network may serve the old file for
+    /// For example 90m or 0s. The period begins when SET's capture of the new file was fetched. A delivery network may serve the old file for
     /// another day.
     #[arg(long, value_name = "DURATION", value_parser = Grace::parse, default_value = "24h", hide_default_value = true)]
     pub grace: Grace,
