@@ -84,7 +84,7 @@ pub struct Args {
     /// the address from a proxy that you trust. A header is the client's own text.
     #[arg(long, value_name = "{COLUMN}", value_parser = column)]
     pub client: Option<String>,
-    /// Check clients of the crawler or operator NAME against the addresses in FILE; can be repeated
+    /// Check clients by addresses: FILE has those of the crawler or operator NAME; can be repeated
     ///
     /// FILE is the JSON that operators publish, or has an address or CIDR prefix on each line. `reptile agents --json`
     /// has the URLs of published lists. A client is verified or failed, or no check is possible: for crawlers without a
@@ -104,11 +104,11 @@ pub struct Args {
     pub tables: TableOptions,
     /// How long an earlier robots.txt may be obeyed [default: 24h]
     ///
-    /// For example 90m or 0s. The period begins when SET's capture of the new file was fetched. A delivery network may serve the old file for
-    /// another day.
+    /// For example 90m or 0s. The period begins when SET's capture of the new file was fetched. A delivery network may
+    /// serve the old file for another day.
     #[arg(long, value_name = "DURATION", value_parser = Grace::parse, default_value = "24h", hide_default_value = true)]
     pub grace: Grace,
-    /// Write a row for each disallowed request, in time order
+    /// Write a row for each disallowed request; in the order of time
     ///
     /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it
     /// selects compression. TSV and CSV begin with the columns' names.
