@@ -106,10 +106,12 @@ impl Provenance {
     ///
     /// let body = "user-agent: *\ndisallow: /a\n";
     /// let mut compiler = Compiler::new(Dialect::google());
-    /// let at = |capture| Capture { time: Some(1_790_000_000), ..capture };
-    /// compiler.add(at(Capture::new("https://a.example/robots.txt", body)?))?;
-    /// let gone = Capture::without_body("https://b.example/robots.txt")?;
-    /// compiler.add(at(Capture { status: Some(404), ..gone }))?;
+    /// let mut file = Capture::new("https://a.example/robots.txt", body)?;
+    /// file.time = Some(1_790_000_000);
+    /// compiler.add(file)?;
+    /// let mut gone = Capture::without_body("https://b.example/robots.txt")?;
+    /// (gone.time, gone.status) = (Some(1_790_000_000), Some(404));
+    /// compiler.add(gone)?;
     /// let agent = compiler.finish()?.into_set()?.agent("GPTBot")?;
     /// let capture = |url| agent.provenance(url).map(|found| found.capture());
     /// assert_eq!(capture("https://a.example/a")?, Some(digest(body.as_bytes())));
