@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::support::{self, Folder};
+use crate::support::{self, Folder, Random};
 
 const DAY: i64 = 86_400;
 const GRACE: i64 = DAY;
@@ -25,22 +25,6 @@ const REQUESTS_VARIABLE: &str = "REPTILE_AUDIT_REQUESTS";
 
 /// The addresses of OpenAI's crawler in the test.
 const RANGE: &str = "192.0.2.0/28";
-
-/// Reproducible pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit.max(1)
-    }
-
-    fn one<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
-}
 
 /// A version of a website's rules: its day, and the disallowed prefixes for each group.
 struct Version {
@@ -580,7 +564,7 @@ fn clients_are_checked() {
     assert_eq!(found["dns"]["addresses"], 2);
 }
 
-/// Each line names a log, options, the exit code and what is said.
+/// Each line has a log, options, the exit code and a part of the message.
 #[test]
 fn columns_and_options_that_do_not_fit_are_errors() {
     let folder = Folder::new();

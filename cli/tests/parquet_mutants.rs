@@ -21,7 +21,7 @@ use wait4::Wait4;
 
 use crate::classify_parquet::{Cells, Column, file, texts};
 use crate::parquet_refused::ALL_PARTS;
-use crate::support::Folder;
+use crate::support::{Folder, Random};
 
 /// Maximum memory of a run in bytes. The system's count starts with the memory of the test program.
 const MAX_PEAK_BYTES: u64 = 700 << 20;
@@ -43,18 +43,6 @@ struct Base {
     headers: Vec<Range<usize>>,
     footer: Range<usize>,
     has_checksums: bool,
-}
-
-/// Reproducible pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit.max(1)
-    }
 }
 
 /// Reads a number in Thrift's compact protocol.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reptile_engine::format::FormatError;
 use reptile_engine::format::crawlers::Purposes;
-use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
+use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 use reptile_engine::format::histories::CaptureHistory;
 use reptile_engine::set as engine;
 use reptile_engine::spec::Spec;
@@ -489,7 +489,7 @@ impl Set {
         let mut counting = directives.iter().filter(|directive| {
             directive.kind == DirectiveKind::CrawlDelay && directive.state == DirectiveState::Counts
         });
-        Ok(counting.find_map(|directive| decimal_seconds(&directive.value)))
+        Ok(counting.find_map(Directive::seconds))
     }
 
     pub(crate) fn directives(&self, query: AgentQuery<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {

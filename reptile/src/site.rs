@@ -1,8 +1,9 @@
 //! A set's data for one origin, except its rules: [`Site`], [`Directive`], and the policy history: [`Span`].
 
 use std::fmt;
+use std::time::Duration;
 
-use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
+use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
 use reptile_engine::verdict::PolicySource;
 
 /// A line in a robots.txt that decides no URL: a sitemap, a delay, or a line with an unknown key.
@@ -22,6 +23,23 @@ pub struct Directive {
     /// The value as written, trimmed.
     #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
     pub value: Vec<u8>,
+}
+
+impl Directive {
+    /// Returns the value as a duration, such as a `Crawl-delay`'s: seconds with an optional fraction. Whether the line
+    /// counts does not matter.
+    ///
+    /// ```
+    /// use reptile::{Dialect, Robots};
+    /// let robots = Robots::parse("user-agent: *\ncrawl-delay: 2.5\n", Dialect::google())?;
+    /// let seconds = robots.agent("GPTBot")?.directives("/")?[0].seconds();
+    /// assert_eq!(seconds.map(|seconds| seconds.as_millis()), Some(2_500));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn seconds(&self) -> Option<Duration> {
+        decimal_seconds(&self.value)
+    }
 }
 
 /// Writes `key: value`, with bytes that are not UTF-8 replaced.

@@ -13,7 +13,7 @@ def test_every_column_is_null_where_the_url_is_null(web):
     for decide in (web.decide_many, lambda agents, urls, columns: web.agents(agents).decide_many(urls, columns)):
         for urls in ([None], [None, None], [None, URLS[0], None], [b"https://shop.example/", None]):
             found = decide(["MyBot", "GPTBot"], urls, ALL).to_pydict()
-            assert len(found) == 1 + 2 * 6 + 3
+            assert len(found) == 1 + 2 * 6 + 4
             for name, column in found.items():
                 assert [column[row] for row, url in enumerate(urls) if url is None] == [None] * urls.count(None), name
             assert all(verdict is not None for verdict, url in zip(found["MyBot:verdict"], urls) if url is not None)

@@ -82,6 +82,12 @@ impl Loaded {
     }
 }
 
+/// Returns whether `--host` names the origin of an input. A set file needs no host, and a folder's files give their own:
+/// then the host is only for the requests of an access log.
+pub fn takes_host(path: &Place, is_set: bool) -> bool {
+    !is_set && !path.is_dir() && !path.is_remote_folder()
+}
+
 /// Refuses a set that is given after the host, URL or other argument that should follow it.
 ///
 /// # Errors

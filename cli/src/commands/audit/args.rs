@@ -84,7 +84,7 @@ pub struct Args {
     /// the address from a proxy that you trust. A header is the client's own text.
     #[arg(long, value_name = "{COLUMN}", value_parser = column)]
     pub client: Option<String>,
-    /// Check clients by addresses: FILE has those of the crawler or operator NAME; can be repeated
+    /// Check clients by addresses: FILE lists the addresses of the crawler or operator NAME; can be repeated
     ///
     /// FILE is the JSON that operators publish, or has an address or CIDR prefix on each line. `reptile agents --json`
     /// has the URLs of published lists. A client is verified or failed, or no check is possible: for crawlers without a

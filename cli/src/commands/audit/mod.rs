@@ -26,8 +26,8 @@ use crate::outputs::identity::Identity;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState, RowCounts, SetState};
 use crate::same_file::{is_same_place, refuse_overwriting};
-use crate::sets::Loaded;
 use crate::sets::report::Report;
+use crate::sets::{Loaded, takes_host};
 use reptile_records::place::Place;
 
 /// Runs the command.
@@ -45,7 +45,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let opened = OpenSet::open(args)?;
     let set = &opened.set;
     let inputs: Vec<InputState> = paths.iter().map(InputState::of).collect();
-    let mut audit = Audit::new(set, args.grace.seconds());
+    let mut audit = Audit::new(set);
     let logs = Logs::open(args, set, identities.clone(), &paths)?.audit(&mut audit, &mut violations)?;
     let audited = audit.finish();
     let findings = Findings { args, set, audited: &audited, logs: &logs, identities: identities.as_deref() };
@@ -78,8 +78,7 @@ impl OpenSet {
         let mut options = args.set_options.with_defaults();
         options.zone = args.zone.clone();
         options.by_time = !is_set;
-        // A set file needs no host, and a folder's files are named after theirs, so --host only applies to the logs.
-        if is_set || args.set.is_dir() || args.set.is_remote_folder() {
+        if !takes_host(&args.set, is_set) {
             options.set.host = None;
         }
         let loaded = Loaded::open(&args.set, &options)?;

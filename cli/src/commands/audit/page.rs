@@ -177,11 +177,7 @@ fn push_timeline(name: &str, days: &BTreeMap<i64, Day>, page: &mut Page) {
     let per_bar = (last - first) / MAX_BARS + 1;
     let mut bars: BTreeMap<i64, Day> = BTreeMap::new();
     for (day, counts) in days {
-        let bar = bars.entry((day - first) / per_bar).or_default();
-        bar.requests += counts.requests;
-        bar.violations += counts.violations;
-        bar.in_grace += counts.in_grace;
-        bar.fetches += counts.fetches;
+        bars.entry((day - first) / per_bar).or_default().add(counts);
     }
     let count = (last - first) / per_bar + 1;
     let most = bars.values().map(|bar| bar.requests).max().unwrap_or(0).max(1);

@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::run::lineage::SetState;
 use crate::sets::agents::agents;
 use crate::sets::report::Report;
-use crate::sets::{Loaded, note_without_times};
+use crate::sets::{Loaded, note_without_times, takes_host};
 use reptile_columns::{Column, Times};
 use reptile_records::place::Place;
 use reptile_records::tables::Format;
@@ -52,9 +52,7 @@ impl Settings {
             (None, _) => Times::None,
         };
         options.by_time = times == Times::OfRows;
-        // A set file needs no host, and a folder's files give their own.
-        let is_host_of_set = !is_set && !plan.set.is_dir() && !plan.set.is_remote_folder();
-        let host = if is_host_of_set { None } else { options.set.host.take() };
+        let host = if takes_host(&plan.set, is_set) { None } else { options.set.host.take() };
         let loaded = Loaded::open(&plan.set, &options)?;
         let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
         let is_stamped = plan.written.format().is_columnar() || run.has_metrics() || has_records;

@@ -174,7 +174,7 @@ impl RowReport<'_> {
 
     /// Decides a row for the crawler in a column's prefix, or for the row's own if the prefix is empty.
     ///
-    /// The inner error is the reason why the row cannot be decided.
+    /// Returns, as the inner error, why the row cannot be decided.
     fn answer(&self, row: &NamedRow<'_>, prefix: &str) -> Result<std::result::Result<Answer, String>> {
         let own = AGENT_COLUMNS.iter().find_map(|name| cell(row, name));
         let agent = match (prefix, own, &self.fallback) {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use reptile::capture::Time;
 use reptile_records::identity::Identity;
 
+use super::requests::Request;
+
 use crate::text::Top;
 
 /// Maximum number of separately counted names that the set has, and of other names, which clients choose. Known
@@ -87,6 +89,34 @@ pub struct Day {
     pub in_grace: u64,
     /// Requests for robots.txt.
     pub fetches: u64,
+}
+
+impl Day {
+    /// Returns the counts of one request.
+    pub(super) fn of(request: &Request) -> Day {
+        let violates = |in_grace| u64::from(request.violation.as_ref().is_some_and(|it| it.is_in_grace == in_grace));
+        Day {
+            requests: u64::from(!request.is_for_robots),
+            violations: violates(false),
+            in_grace: violates(true),
+            fetches: u64::from(request.is_for_robots),
+        }
+    }
+
+    /// Adds other counts.
+    ///
+    /// ```
+    /// use reptile_columns::audit::Day;
+    /// let mut days = Day { requests: 2, violations: 1, ..Day::default() };
+    /// days.add(&Day { requests: 3, ..Day::default() });
+    /// assert_eq!((days.requests, days.violations), (5, 1));
+    /// ```
+    pub fn add(&mut self, other: &Day) {
+        self.requests += other.requests;
+        self.violations += other.violations;
+        self.in_grace += other.in_grace;
+        self.fetches += other.fetches;
+    }
 }
 
 /// The result of an audit.

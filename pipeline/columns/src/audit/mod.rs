@@ -28,7 +28,7 @@
 //!
 //! let cells = AuditCells { status: Some(3), client: None };
 //! let auditor = Auditor::new(&set, true, cells, AuditOptions::default())?;
-//! let (mut sorter, mut audit) = (Sorter::default(), Audit::new(&set, 86_400));
+//! let (mut sorter, mut audit) = (Sorter::default(), Audit::new(&set));
 //! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
 //!         sorter.add(auditor.decide(&table, block)?);

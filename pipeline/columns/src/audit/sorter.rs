@@ -61,14 +61,14 @@ impl Sorter {
     }
 
     /// Returns a crawler's number. Because clients can invent names, crawlers that the set's groups name have their own
-    /// limit, and known crawlers have none.
+    /// limit, and known crawlers always get a number.
     fn crawler(&mut self, name: Arc<str>, agent: Agent) -> u32 {
         if let Some(&number) = self.crawlers.get(&name) {
             return number;
         }
         let is_known = known(name.as_bytes()).is_some();
-        let others = if agent.is_named() { self.crawlers.len() - self.unnamed } else { self.unnamed };
-        if !is_known && others >= MAX_AUDITED_CRAWLERS {
+        let count = if agent.is_named() { self.crawlers.len() - self.unnamed } else { self.unnamed };
+        if !is_known && count >= MAX_AUDITED_CRAWLERS {
             return OTHERS;
         }
         self.unnamed += usize::from(!agent.is_named());

@@ -34,7 +34,7 @@ fn block(set: &Set, crawlers: usize, origins: usize, requests: Vec<Request>) -> 
 }
 
 fn audit(set: &Set, blocks: impl IntoIterator<Item = Requests>) -> Audited {
-    let (mut sorter, mut audit) = (Sorter::default(), Audit::new(set, DAY_SECONDS));
+    let (mut sorter, mut audit) = (Sorter::default(), Audit::new(set));
     blocks.into_iter().for_each(|block| sorter.add(block));
     audit.add(sorter.take(Time::MAX), |_, _| Ok::<(), Error>(())).unwrap();
     audit.finish()
@@ -216,7 +216,7 @@ fn pauses_and_sessions_follow_the_order_of_time() {
         assert_eq!(found, expected, "{times:?}");
     }
     // Counted before an earlier request arrives: that one has no pause.
-    let (mut sorter, mut audit) = (Sorter::default(), Audit::new(&set, DAY_SECONDS));
+    let (mut sorter, mut audit) = (Sorter::default(), Audit::new(&set));
     for time in [100, 50] {
         sorter.add(block(&set, 1, 1, vec![request(time, 0, 0)]));
         audit.add(sorter.take(Time::MAX), |_, _| Ok::<(), Error>(())).unwrap();

@@ -23,7 +23,7 @@ pub const SESSION_SECONDS: Time = 300;
 pub const MAX_VISITS: usize = 1 << 20;
 
 /// Maximum `Crawl-delay` in seconds: a day. A longer one is not a delay between requests.
-pub(super) const MAX_DELAY_SECONDS: Time = 86_400;
+pub(super) const MAX_DELAY_SECONDS: Time = DAY_SECONDS;
 
 /// Maximum number of rules whose texts are kept: twice as many as are counted at a time. Each takes some 100 bytes.
 pub(super) const MAX_RULE_TEXTS: usize = 2 * MAX_COUNTED_KEYS;
@@ -37,7 +37,6 @@ const RULE_KEY_BYTES: usize = 12;
 /// Counts requests. See [the module](super) for an example.
 pub struct Audit {
     set: Set,
-    grace: Time,
     agents: Vec<Option<Agent>>,
     /// A URL of each origin.
     origins: Vec<Vec<u8>>,
@@ -69,12 +68,11 @@ struct Visit {
 }
 
 impl Audit {
-    /// Starts an audit by a set's rules. `grace` is the grace period in seconds.
+    /// Starts an audit by a set's rules.
     #[must_use]
-    pub fn new(set: &Set, grace: Time) -> Audit {
+    pub fn new(set: &Set) -> Audit {
         Audit {
             set: set.clone(),
-            grace,
             agents: vec![None],
             origins: Vec::new(),
             crawlers: vec![CrawlerAudit::default()],
@@ -88,12 +86,6 @@ impl Audit {
             urls: Top::default(),
             unordered: 0,
         }
-    }
-
-    /// Returns the grace period in seconds.
-    #[must_use]
-    pub fn grace(&self) -> Time {
-        self.grace
     }
 
     /// Counts requests, and passes each violation with its crawler to `write`.
@@ -199,33 +191,20 @@ impl Audit {
     fn add_to_day(&mut self, request: &Request) {
         let day = request.time.div_euclid(DAY_SECONDS);
         let Some(today) = self.today.get_mut(request.crawler as usize) else { return };
-        if today.0 != day {
-            let (last, counts) = std::mem::replace(today, (day, Day::default()));
-            self.keep_day(request.crawler, last, counts);
+        let ended = (today.0 != day).then(|| std::mem::replace(today, (day, Day::default())));
+        today.1.add(&Day::of(request));
+        if let Some((last, counts)) = ended {
+            self.keep_day(request.crawler, last, &counts);
         }
-        let violation = request.violation.as_ref();
-        let Some((_, day)) = self.today.get_mut(request.crawler as usize) else { return };
-        day.requests += u64::from(!request.is_for_robots);
-        day.fetches += u64::from(request.is_for_robots);
-        day.violations += u64::from(violation.is_some_and(|violation| !violation.is_in_grace));
-        day.in_grace += u64::from(violation.is_some_and(|violation| violation.is_in_grace));
     }
 
     /// Adds the counts of a crawler's day.
-    fn keep_day(&mut self, crawler: u32, day: i64, counts: Day) {
-        if counts == Day::default() {
-            return;
-        }
+    fn keep_day(&mut self, crawler: u32, day: i64, counts: &Day) {
         let is_full = self.days.len() >= MAX_AUDITED_DAYS;
         match self.days.entry((crawler, day)) {
+            _ if *counts == Day::default() => {}
             Entry::Vacant(_) if is_full => self.undated += counts.requests + counts.fetches,
-            entry => {
-                let sum = entry.or_default();
-                sum.requests += counts.requests;
-                sum.fetches += counts.fetches;
-                sum.violations += counts.violations;
-                sum.in_grace += counts.in_grace;
-            }
+            entry => entry.or_default().add(counts),
         }
     }
 
@@ -262,8 +241,8 @@ impl Audit {
         let (Some(agent), Some(url)) = (agent, url) else { return Ok(None) };
         let directives = agent.directives(url)?;
         let delays = directives.iter().filter(|line| line.kind == DirectiveKind::CrawlDelay);
-        let mut seconds = delays.filter_map(|line| whole_seconds(&line.value));
-        Ok(seconds.next().filter(|&seconds| seconds > 0))
+        let mut seconds = delays.filter_map(|line| Time::try_from(line.seconds()?.as_secs()).ok());
+        Ok(seconds.find(|&seconds| seconds <= MAX_DELAY_SECONDS).filter(|&seconds| seconds > 0))
     }
 
     /// Returns whether the origin of a violation disallows everything for the crawler at its time.
@@ -286,7 +265,7 @@ impl Audit {
     #[must_use]
     pub fn finish(mut self) -> Audited {
         for (crawler, (day, counts)) in (0..).zip(std::mem::take(&mut self.today)) {
-            self.keep_day(crawler, day, counts);
+            self.keep_day(crawler, day, &counts);
         }
         let name = |key: &[u8]| self.name_of(key.first_chunk().map_or(OTHERS, |number| u32::from_le_bytes(*number)));
         let mut rules = Top::default();
@@ -334,15 +313,6 @@ struct Visited {
     delay: Option<Time>,
     /// The age of the crawler's copy of robots.txt.
     copied: Option<Time>,
-}
-
-/// Returns the whole seconds of a delay up to [`MAX_DELAY_SECONDS`]: digits, perhaps with a fraction.
-fn whole_seconds(value: &[u8]) -> Option<Time> {
-    let value = str::from_utf8(value).ok()?;
-    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = whole.parse().ok().filter(|&seconds| seconds <= MAX_DELAY_SECONDS);
-    seconds.filter(|_| are_digits(whole) && are_digits(fraction))
 }
 
 /// Returns the class of a copy's age.
