@@ -1,6 +1,7 @@
-// A case: everything that a visitor entered. It travels in a link's fragment or in a file.
+// A case: everything that a visitor entered. It travels in a link's fragment or in a file, and survives a reload.
 import {
-    MAX_ASSERTION_CHARS, MAX_CASE_FILE_BYTES, MAX_CHOSEN, MAX_LINK_CASE_BYTES, MAX_LINK_CHARS, MAX_TOKEN_CHARS, MAX_URL_LIST_CHARS,
+    MAX_ASSERTION_CHARS, MAX_CASE_FILE_BYTES, MAX_CHOSEN, MAX_KEPT_CHARS, MAX_LINK_CASE_BYTES, MAX_LINK_CHARS, MAX_TOKEN_CHARS,
+    MAX_URL_LIST_CHARS,
 } from "./limits.js";
 
 /** The version of links and of files. */
@@ -165,10 +166,29 @@ export async function fromFragment(fragment) {
     return checked(value);
 }
 
+/** Returns a case as the text of a file. */
+async function toText(testCase) {
+    return JSON.stringify({ [MARK]: VERSION, ...(await toValue(testCase)) }, null, 1);
+}
+
+/** Reads the text of a file with a case. Throws a {@link CaseError}. */
+function fromText(text) {
+    let value;
+    try {
+        value = JSON.parse(text);
+    } catch {
+        throw new CaseError("case.damaged");
+    }
+    if (value?.[MARK] !== VERSION) {
+        throw new CaseError("case.version");
+    }
+    delete value[MARK];
+    return checked(value);
+}
+
 /** Returns a case as a file. */
 export async function toFile(testCase) {
-    const text = JSON.stringify({ [MARK]: VERSION, ...(await toValue(testCase)) }, null, 1);
-    return new File([text], "case.reptile.json", { type: "application/json" });
+    return new File([await toText(testCase)], "case.reptile.json", { type: "application/json" });
 }
 
 /** Returns whether a file looks like a case. Reads only its first bytes. */
@@ -182,15 +202,29 @@ export async function fromFile(file) {
     if (file.size > MAX_CASE_FILE_BYTES) {
         throw new CaseError("case.fileTooLong", { count: MAX_CASE_FILE_BYTES });
     }
-    let value;
+    return fromText(await file.text());
+}
+
+/** Keeps a case in this tab's storage. Returns whether it survives a reload. */
+export async function keep(testCase) {
     try {
-        value = JSON.parse(await file.text());
+        if (sizeOf(testCase) <= MAX_KEPT_CHARS) {
+            sessionStorage.setItem(MARK, await toText(testCase));
+            return true;
+        }
+        sessionStorage.removeItem(MARK);
     } catch {
-        throw new CaseError("case.damaged");
+        // No storage, or not enough of it.
     }
-    if (value[MARK] !== VERSION) {
-        throw new CaseError("case.version");
+    return false;
+}
+
+/** Returns the kept case, or `null`. */
+export function kept() {
+    try {
+        const text = sessionStorage.getItem(MARK);
+        return text === null ? null : fromText(text);
+    } catch {
+        return null;
     }
-    delete value[MARK];
-    return checked(value);
 }

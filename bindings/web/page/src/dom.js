@@ -35,6 +35,11 @@ export function english(text) {
     return element("span", { lang: "en", dir: "ltr", class: "english" }, shortened(text));
 }
 
+/** Returns a folded part with a heading. */
+export function folded(summary, ...children) {
+    return element("details", {}, element("summary", {}, summary), ...children);
+}
+
 export function byId(id) {
     return document.getElementById(id);
 }

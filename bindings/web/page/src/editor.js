@@ -1,20 +1,51 @@
-// An editor for a robots.txt: a text area with line numbers and marked lines behind it. A file that is too large, or
-// that a text area would change, is kept as a file; the text area then shows an excerpt.
+// An editor for a robots.txt: a text area with line numbers, marked lines and notes behind it. A file that is too large,
+// or that a text area would change, is kept as a file; the text area then shows an excerpt.
 import { byId, element, setText } from "./dom.js";
 import { LONG_CHARS, MAX_EDIT_CHARS, MAX_EDIT_LINES } from "./limits.js";
 import { say } from "./texts.js";
 
 /** Signs in the margin, by kind of mark, the strongest first. A mark never differs by color alone. */
-const SIGNS = { allow: "✓", disallow: "✕", other: "○", group: "@", error: "!", warning: "!", note: "i" };
+export const SIGNS = { allow: "✓", disallow: "✕", other: "○", group: "@", error: "!", warning: "!", note: "i" };
 const STRENGTH = Object.keys(SIGNS);
 
-/** Counts the lines of a text as a text area shows them. */
-function countLines(text) {
-    let count = 1;
+/** Columns between a line's text and its note. */
+const NOTE_GAP = 3;
+/** Width of the narrowest note in pixels. */
+const MIN_NOTE_PX = 96;
+/** Columns to the next tab stop, as in `style.css`. */
+const TAB_COLUMNS = 4;
+
+/** Returns where the lines of a text start, as a text area shows them. */
+function startsOf(text) {
+    const starts = [0];
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
-        count += 1;
+        starts.push(at + 1);
     }
-    return count;
+    return starts;
+}
+
+function countLines(text) {
+    return startsOf(text).length;
+}
+
+/** Returns at least the number of columns that a line takes. */
+function columnsOf(text) {
+    let columns = 0;
+    for (let at = 0; at < text.length; at += 1) {
+        const unit = text.charCodeAt(at);
+        columns += unit === 9 ? TAB_COLUMNS - (columns % TAB_COLUMNS) : unit < 0x250 ? 1 : 2;
+    }
+    return columns;
+}
+
+/** Returns where the change between two texts ends in the second. */
+function endOfChange(before, after) {
+    const shorter = Math.min(before.length, after.length);
+    let tail = 0;
+    while (tail < shorter && before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)) {
+        tail += 1;
+    }
+    return after.length - tail;
 }
 
 /** Returns whether a text is too long for a text area. */
@@ -57,9 +88,11 @@ export class Editor {
     /** The text key of the reason why the content cannot be edited. */
     #reason = "";
     #first = 1;
-    #lines = 1;
+    #starts = [0];
     #marks = new Map();
+    #notes = new Map();
     #rowHeight = 0;
+    #columnWidth = 0;
     #frame = 0;
     #onChange;
     #onExcerpt;
@@ -113,9 +146,10 @@ export class Editor {
         this.#reason = reason ?? "";
         this.#first = 1;
         this.#area.readOnly = isLong;
+        const caret = isLong ? 0 : endOfChange(this.#area.value, text);
         this.#area.value = isLong ? "" : text;
-        this.#area.scrollTop = 0;
-        this.#marks = new Map();
+        this.#area.setSelectionRange(caret, caret);
+        this.mark([]);
         this.#changed();
         if (isLong) {
             this.#onExcerpt(1);
@@ -137,18 +171,25 @@ export class Editor {
             this.#area.value = text;
             this.#first = first;
             // The text area turns each CR into LF.
-            this.#lines = countLines(this.#area.value);
+            this.#starts = startsOf(this.#area.value);
             this.#draw();
         }
     }
 
-    /** Marks lines. `marks` are pairs of a line and a kind; the strongest mark of a line is shown. */
+    /**
+     * Marks lines. `marks` are triples of a line, a kind and a note, which may be empty. The strongest mark of a line is
+     * shown, and the note of the strongest mark that has one.
+     */
     mark(marks) {
         this.#marks = new Map();
-        for (const [line, kind] of marks) {
-            const old = this.#marks.get(line);
-            if (line > 0 && (!old || STRENGTH.indexOf(kind) < STRENGTH.indexOf(old))) {
+        this.#notes = new Map();
+        const strongestFirst = marks.filter(([line]) => line > 0).sort((one, other) => STRENGTH.indexOf(one[1]) - STRENGTH.indexOf(other[1]));
+        for (const [line, kind, note] of strongestFirst) {
+            if (!this.#marks.has(line)) {
                 this.#marks.set(line, kind);
+            }
+            if (note && !this.#notes.has(line)) {
+                this.#notes.set(line, note);
             }
         }
         this.#draw();
@@ -159,7 +200,7 @@ export class Editor {
         if (line < 1) {
             return;
         }
-        const isShown = line >= this.#first && line < this.#first + this.#lines;
+        const isShown = line >= this.#first && line < this.#first + this.#starts.length;
         if (!isShown) {
             if (this.#file && mayAsk) {
                 this.#onExcerpt(line);
@@ -174,14 +215,9 @@ export class Editor {
             area.scrollTop = Math.max(0, top - area.clientHeight / 3);
         }
         if (select) {
-            const text = area.value;
-            let from = 0;
-            for (let count = 0; count < row; count += 1) {
-                from = text.indexOf("\n", from) + 1;
-            }
-            const end = text.indexOf("\n", from);
             area.focus({ preventScroll: true });
-            area.setSelectionRange(from, end === -1 ? text.length : end);
+            area.setSelectionRange(this.#starts[row], this.#endOf(row));
+            area.scrollIntoView({ block: "nearest" });
         }
     }
 
@@ -193,7 +229,7 @@ export class Editor {
             setText(this.#notice.querySelector("p"), say(key, { name: this.#file.name, count: this.#file.size }));
             this.#notice.querySelector("button").hidden = key !== "editor.bytes";
         }
-        const lines = this.#file ? "" : say("editor.lines", { count: this.#lines });
+        const lines = this.#file ? "" : say("editor.lines", { count: this.#starts.length });
         const size = bytes === undefined ? "" : say("editor.size", { count: bytes });
         setText(this.#status, [lines, size].filter(Boolean).join(say("list.separator")));
     }
@@ -203,10 +239,10 @@ export class Editor {
         if (this.#area.readOnly) {
             return;
         }
-        if (text.length <= LONG_CHARS && this.#lines + countLines(text) <= MAX_EDIT_LINES) {
+        if (text.length <= LONG_CHARS && this.#starts.length + countLines(text) <= MAX_EDIT_LINES) {
             return;
         }
-        // Browsers take many seconds to paste a long text into a text area. This is fast, but cannot be undone.
+        // Browsers take many seconds to paste a long text into a text area.
         event.preventDefault();
         const { value, selectionStart, selectionEnd } = this.#area;
         if (selectionStart === 0 && selectionEnd === value.length) {
@@ -220,14 +256,23 @@ export class Editor {
     }
 
     #changed() {
-        this.#lines = countLines(this.#area.value);
+        this.#starts = startsOf(this.#area.value);
         this.#draw();
         this.#onChange();
     }
 
+    /** Returns where the text of a row ends. */
+    #endOf(row) {
+        return row + 1 < this.#starts.length ? this.#starts[row + 1] - 1 : this.#area.textLength;
+    }
+
     #measure() {
         if (this.#rowHeight === 0) {
-            this.#rowHeight = Number.parseFloat(getComputedStyle(this.#area).lineHeight);
+            const style = getComputedStyle(this.#area);
+            this.#rowHeight = Number.parseFloat(style.lineHeight);
+            const context = document.createElement("canvas").getContext("2d");
+            context.font = `${style.fontSize} ${style.fontFamily}`;
+            this.#columnWidth = context.measureText("0").width;
         }
         return this.#rowHeight;
     }
@@ -244,13 +289,16 @@ export class Editor {
 
     #drawNow() {
         const height = this.#measure();
-        const { scrollTop, clientHeight } = this.#area;
+        const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.#area;
+        const { value } = this.#area;
+        this.#area.parentElement.style.setProperty("--lines", this.#starts.length);
+        const inset = Number.parseFloat(getComputedStyle(this.#area).paddingLeft);
         const from = Math.floor(scrollTop / height);
-        const count = Math.max(0, Math.min(Math.ceil(clientHeight / height) + 1, this.#lines - from));
+        const count = Math.max(0, Math.min(Math.ceil(clientHeight / height) + 1, this.#starts.length - from));
         const shift = `translateY(${from * height - scrollTop}px)`;
         for (const layer of [this.#margin, this.#layer]) {
             while (layer.childElementCount < count) {
-                layer.append(element("div", {}, ...(layer === this.#margin ? [element("b"), element("span")] : [])));
+                layer.append(element("div", {}, ...(layer === this.#margin ? [element("b"), element("span")] : [element("span")])));
             }
             while (layer.childElementCount > count) {
                 layer.lastChild.remove();
@@ -265,6 +313,14 @@ export class Editor {
             setText(label, String(line));
             this.#margin.children[row].className = mark;
             this.#layer.children[row].className = mark;
+            const note = this.#layer.children[row].firstChild;
+            const text = this.#notes.get(line) ?? "";
+            const columns = text && columnsOf(value.slice(this.#starts[from + row], this.#endOf(from + row))) + NOTE_GAP;
+            const left = inset + columns * this.#columnWidth - scrollLeft;
+            const isWide = text !== "" && clientWidth - left >= MIN_NOTE_PX;
+            setText(note, isWide ? text : "");
+            note.style.insetInlineStart = `${left}px`;
+            note.style.maxInlineSize = `${clientWidth - left}px`;
         }
     }
 }

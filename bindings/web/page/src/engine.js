@@ -2,7 +2,7 @@
 import { MAX_ANSWER_MS, OUTDATED_MS } from "./limits.js";
 
 /** The kinds of questions, the most urgent first. */
-const ORDER = ["verdicts", "excerpt", "fix", "explain", "lint", "usage", "prove", "compare", "dialects"];
+const ORDER = ["verdicts", "excerpt", "fix", "explain", "lint", "usage", "compare", "align", "effects", "prove", "dialects"];
 
 /** An error of the engine. `code` is one of the package's, or `slow`. */
 export class EngineError extends Error {

@@ -1,4 +1,4 @@
-// The example case of the page's empty state.
+// The case at the start, and the example.
 
 /** A case that fills every panel. */
 export const EXAMPLE = {
@@ -34,4 +34,9 @@ https://shop.example.com/account
 GPTBot <= *
 `,
     allowDefault: true,
+};
+
+/** An empty case. */
+export const START = {
+    ...EXAMPLE, robots: "", urls: "", crawlers: ["Googlebot"], host: "", assertions: "", allowDefault: false,
 };

@@ -22,8 +22,22 @@ export const MAX_TOKEN_CHARS = 1000;
 export const MAX_SHOWN_VERDICTS = 300;
 /** Maximum number of URLs on one page of the table. */
 export const MAX_SHOWN_URLS = 50;
-/** Maximum number of findings, counterexamples or assertions that are shown. */
+/** Maximum number of findings or assertions that are shown. */
 export const MAX_SHOWN_ITEMS = 200;
+/** Number of findings that are shown at first. */
+export const FIRST_FINDINGS = 20;
+/** Maximum number of crawlers for which the effect of a fix is proved. */
+export const MAX_EFFECT_AGENTS = 5;
+/** Maximum size in bytes of a file for whose fixes the effects are proved. */
+export const MAX_EFFECT_BYTES = 64 << 10;
+/** Maximum number of lines of a file that is aligned with another. */
+export const MAX_ALIGNED_LINES = 5000;
+/** Maximum number of added and removed lines between two aligned files. */
+export const MAX_ALIGNED_CHANGES = 1000;
+/** Number of equal lines that are shown before and after a change in aligned files. */
+export const CONTEXT_LINES = 2;
+/** Maximum number of rows of aligned files that are shown. */
+export const MAX_ALIGNED_ROWS = 400;
 /** Maximum length in UTF-16 units of one URL, pattern or message that is shown. */
 export const MAX_SHOWN_CHARS = 500;
 /** Maximum number of a group's user-agent lines that are shown. */
@@ -40,6 +54,16 @@ export const MAX_LINK_CHARS = 32_000;
 export const MAX_LINK_CASE_BYTES = 4 << 20;
 /** Maximum size in bytes of a case's file: two robots.txt of the engine's maximum size in base64, and the rest. */
 export const MAX_CASE_FILE_BYTES = 48 << 20;
+/** Maximum length in UTF-16 units of a case that survives a reload. */
+export const MAX_KEPT_CHARS = 2 << 20;
+/** Maximum number of states for undo and redo. */
+export const MAX_STATES = 500;
+/** Maximum length in UTF-16 units, or in bytes of files, of the texts that are kept for undo and redo. */
+export const MAX_STATE_CHARS = 64 << 20;
+/** Milliseconds without a change of the same field after which the next change is a step of its own. */
+export const BURST_MS = 1000;
+/** Milliseconds between an answer and the storing of the case. */
+export const KEEP_PAUSE_MS = 500;
 /** Milliseconds after which a worker that is busy with an outdated question is terminated. */
 export const OUTDATED_MS = 1500;
 /** Milliseconds after which any busy worker is terminated. */

@@ -1,23 +1,38 @@
-// The page: connects the inputs, the engine, and the panels.
-import { CaseError, fromFile, fromFragment, isCaseFile, toFile, toFragment } from "./case.js";
+// The page: connects the inputs, the engine, and what is shown.
+import { meantBy, showAnswer } from "./answer.js";
+import { CaseError, fromFile, fromFragment, isCaseFile, keep, kept, toFile, toFragment } from "./case.js";
+import { showAligned, showComparison } from "./compare.js";
 import { byId, element, setText } from "./dom.js";
-import { Editor } from "./editor.js";
+import { Editor, SIGNS as MARK_SIGNS } from "./editor.js";
 import { Engine } from "./engine.js";
-import { EXAMPLE } from "./example.js";
-import { LONG_CHARS, LONG_PAUSE_MS, MAX_ASSERTION_CHARS, MAX_URLS, MAX_URL_LIST_CHARS, PAUSE_MS } from "./limits.js";
+import { EXAMPLE, START } from "./example.js";
+import { noteOf, showFindings } from "./findings.js";
+import { History } from "./history.js";
 import {
-    differencesOf, errorNode, meaningOf, showAssertions, showComparison, showDialects, showError, showFindings, showReason, showUsage,
-} from "./panels.js";
+    BURST_MS, FIRST_FINDINGS, KEEP_PAUSE_MS, LONG_CHARS, LONG_PAUSE_MS, MAX_ASSERTION_CHARS, MAX_STATES, MAX_STATE_CHARS, MAX_URLS,
+    MAX_URL_LIST_CHARS, PAUSE_MS,
+} from "./limits.js";
+import { differencesOf, errorNode, meaningOf, showAssertions, showDialects, showError, showReason, showUsage } from "./panels.js";
 import { Picker } from "./picker.js";
+import { appended, closingLines } from "./recipe.js";
+import { setUpSettings } from "./settings.js";
 import { Table, VERDICTS } from "./table.js";
-import { fillTexts, say, setCatalogue } from "./texts.js";
+import { hasText, say } from "./texts.js";
 
 const data = JSON.parse(byId("data").textContent);
 
+/** Maximum number of rows of the field for URLs. */
+const MAX_URL_ROWS = 5;
+
 /** The last answers, kept to draw them again in another language or for another selection. */
-const shown = { verdicts: null, dialects: undefined, reason: null, url: "", usage: null, findings: null, comparison: null, assertions: null };
+const shown = {
+    verdicts: null, dialects: undefined, reason: null, url: "", usage: null, findings: null, effects: null, comparison: null,
+    aligned: undefined, assertions: null,
+};
+const history = new History({ maxStates: MAX_STATES, maxChars: MAX_STATE_CHARS, burstMs: BURST_MS });
 let catalog = null;
 let timer = 0;
+let keepTimer = 0;
 /** A case whose dialect and vocabulary cannot be chosen until the engine lists them. */
 let awaitsCatalog = null;
 /** Counts the changes of the first file, so that a fix is applied to the file for which it was found. */
@@ -26,52 +41,17 @@ let foundAt = -1;
 let isComparing = false;
 /** Whether kinds of findings that are off by default are shown. */
 let isShowingAll = false;
-let messages = null;
-
-// --- language and colors ---
-
-function remember(key, value) {
-    try {
-        localStorage.setItem(`reptile.${key}`, value);
-    } catch {
-        // The page works without storage.
-    }
-}
-
-function recall(key) {
-    try {
-        return localStorage.getItem(`reptile.${key}`);
-    } catch {
-        return null;
-    }
-}
-
-function setLanguage(name) {
-    const catalogue = data.texts[name];
-    setCatalogue(catalogue);
-    document.documentElement.lang = catalogue.locale;
-    document.documentElement.dir = catalogue.direction;
-    document.title = say("page.title");
-    byId("language").value = name;
-    fillTexts(document);
-    drawAll();
-}
-
-function setTheme(theme) {
-    document.documentElement.dataset.theme = theme;
-    byId("theme").value = theme;
-}
-
-function firstLanguage() {
-    const wanted = [recall("language"), ...navigator.languages.map((language) => language.split("-")[0])];
-    return wanted.find((name) => name && Object.hasOwn(data.texts, name)) ?? "en";
-}
+/** Whether more than the first findings are shown. */
+let isLong = false;
+/** Whether the next state is a step of its own, because the page made it and not the visitor's typing. */
+let isOwnStep = false;
+let message = null;
 
 // --- messages ---
 
 /** Shows a message above the inputs, or hides it. */
 function showMessage(key, values = {}, kind = "fault") {
-    messages = key && { key, values, kind };
+    message = key && { key, values, kind };
     byId("message").replaceChildren(...(key ? [element("p", { class: kind }, kind === "fault" ? "⚠ " : "", say(key, values), " ",
         element("button", { type: "button", class: "small", onclick: () => showMessage(null) }, say("message.close")))] : []));
 }
@@ -80,8 +60,8 @@ function showEngineError(error) {
     byId("engine-message").replaceChildren(...(error ? [errorNode(error)] : []));
 }
 
-function announce(text) {
-    setText(byId("status"), text);
+function announce(...texts) {
+    setText(byId("status"), texts.filter(Boolean).join(" "));
 }
 
 // --- the case ---
@@ -110,27 +90,83 @@ function choose(id, value) {
     }
 }
 
-async function openCase(testCase) {
+/** Shows a case. `isNew` makes it a step that can be undone, and selects its first verdict. */
+async function openCase(testCase, isNew = true) {
+    if (isNew) {
+        startStep();
+    }
     setComparing(testCase.second !== null);
     byId("urls").value = testCase.urls;
+    fitUrls();
     byId("exact").checked = testCase.exact;
     byId("host").value = testCase.host;
     byId("assertions").value = testCase.assertions;
     byId("allow-default").checked = testCase.allowDefault;
     picker.set(testCase.crawlers);
-    table.reset();
+    if (isNew) {
+        table.reset();
+    }
     if (catalog) {
         choose("dialect", testCase.dialect);
         choose("vocabulary", testCase.vocabulary);
+        drawChoices();
     } else {
         awaitsCatalog = testCase;
     }
     byId("usage-lines").value = testCase.usageLines;
-    await first.set(testCase.robots);
+    await setBody(first, testCase.robots);
     if (testCase.second !== null) {
-        await second.set(testCase.second);
+        await setBody(second, testCase.second);
     }
     askSoon();
+}
+
+async function setBody(editor, body) {
+    if (editor.body !== body) {
+        await editor.set(body);
+    }
+}
+
+/** Shows an earlier or a later state. */
+async function travel(step) {
+    record();
+    const state = step < 0 ? history.undo() : history.redo();
+    if (state) {
+        showMessage(null);
+        await openCase(state, false);
+        announce(say(step < 0 ? "page.undone" : "page.redone"));
+    }
+    drawHistory();
+}
+
+/** Adds the present state to those that can be undone. */
+function record() {
+    if (catalog) {
+        history.record(currentCase(), performance.now());
+        drawHistory();
+        keepSoon();
+    }
+}
+
+/** Begins a step that is undone by itself. */
+function startStep() {
+    record();
+    history.endStep();
+    isOwnStep = true;
+}
+
+function drawHistory() {
+    byId("undo").disabled = !history.canUndo;
+    byId("redo").disabled = !history.canRedo;
+}
+
+/** Stores the case for a reload, and says if it is too long for that. */
+function keepSoon() {
+    clearTimeout(keepTimer);
+    keepTimer = setTimeout(async () => {
+        const isKept = await keep(currentCase());
+        setText(byId("kept"), isKept ? "" : say("page.notKept"));
+    }, KEEP_PAUSE_MS);
 }
 
 /** Runs `work`, and shows the message of a {@link CaseError}. */
@@ -152,13 +188,26 @@ async function openFile(file, pane) {
             showMessage(null);
             await openCase(testCase);
         } else {
+            startStep();
             await pane.set(file);
         }
     });
 }
 
-async function openLink() {
+/** Returns the case in the address, or an empty text. Links to parts of the page are not cases. */
+function linkedCase() {
     const fragment = location.hash.slice(1);
+    return byId(fragment) ? "" : fragment;
+}
+
+/** Opens the case of the address, or else the one that was kept, or else an empty one. */
+async function openFirst() {
+    await openCase((linkedCase() === "" ? kept() : null) ?? START);
+    await openLink();
+}
+
+async function openLink() {
+    const fragment = linkedCase();
     if (fragment !== "") {
         await attempt(async () => {
             const testCase = await fromFragment(fragment);
@@ -171,7 +220,7 @@ async function openLink() {
 async function copyLink() {
     await attempt(async () => {
         const fragment = await toFragment(currentCase());
-        history.replaceState(null, "", `#${fragment}`);
+        window.history.replaceState(null, "", `#${fragment}`);
         try {
             await navigator.clipboard.writeText(location.href);
             showMessage("link.copied", {}, "good");
@@ -191,7 +240,7 @@ async function saveCase() {
 /** Removes a link's fragment that no longer describes the inputs. */
 function forgetLink() {
     if (location.hash !== "") {
-        history.replaceState(null, "", location.href.split("#")[0]);
+        window.history.replaceState(null, "", location.href.split("#")[0]);
     }
 }
 
@@ -237,6 +286,11 @@ function askAll() {
     }
     timer = 0;
     forgetLink();
+    record();
+    if (isOwnStep) {
+        history.endStep();
+        isOwnStep = false;
+    }
     engine.setFile("first", first.body);
     if (isComparing) {
         engine.setFile("second", second.body);
@@ -269,13 +323,24 @@ function askAll() {
     }
 }
 
-/** Asks for the findings, with all kinds or without those that are off by default. */
+/** Asks for the findings, with all kinds or without those that are off by default, and then for their fixes' effects. */
 function askFindings() {
     const asked = revision;
     return ask("lint", { ...common(), host: byId("host").value.trim(), all: isShowingAll }, (found) => {
         shown.findings = found;
+        shown.effects = null;
         foundAt = asked;
         drawFindings();
+        const first = found.findings.slice(0, FIRST_FINDINGS);
+        const asksFor = ({ fix }) => fix?.edit && !fix.keepsVerdicts;
+        const edits = first.filter(asksFor).map(({ fix }) => fix.edit);
+        if (edits.length > 0) {
+            ask("effects", { ...common(), agents: picker.chosen, edits }, (effects) => {
+                let next = 0;
+                shown.effects = first.map((finding) => (asksFor(finding) ? (effects?.[next++] ?? null) : undefined));
+                drawFindings();
+            }, "findings");
+        }
     }, "findings");
 }
 
@@ -295,17 +360,21 @@ function clearAnswers() {
     announce(byId("engine-message").textContent);
 }
 
+/** Returns a sentence about all verdicts, or an empty text if there is at most one. */
+function summaryOf({ verdicts }) {
+    const count = (wanted) => verdicts.reduce((sum, verdict) => sum + (VERDICTS[verdict] === wanted ? 1 : 0), 0);
+    const [allowed, disallowed] = [count("allow"), count("disallow")];
+    const other = verdicts.length - allowed - disallowed;
+    const values = { count: verdicts.length, allowed, disallowed, other };
+    return verdicts.length < 2 ? "" : say(other > 0 ? "verdicts.summaryOther" : "verdicts.summary", values);
+}
+
 function showVerdicts(answer) {
     shown.verdicts = answer;
     picker.setFaults(answer.bad);
     table.show(answer);
     first.describe(answer.size);
-    const count = (wanted) => answer.verdicts.reduce((sum, verdict) => sum + (VERDICTS[verdict] === wanted ? 1 : 0), 0);
-    const [allowed, disallowed] = [count("allow"), count("disallow")];
-    announce(answer.verdicts.length === 0 ? say("verdicts.empty") : say("verdicts.summary", {
-        count: answer.verdicts.length, allowed, disallowed, other: answer.verdicts.length - allowed - disallowed,
-    }));
-    setText(byId("summary"), answer.verdicts.length === 0 ? "" : byId("status").textContent);
+    setText(byId("summary"), summaryOf(answer));
     askSelected();
     shown.dialects = undefined;
     if (answer.verdicts.length > 0) {
@@ -322,6 +391,10 @@ function showVerdicts(answer) {
             shown.comparison = comparison;
             drawComparison();
         }, "comparison");
+        ask("align", {}, (aligned) => {
+            shown.aligned = aligned;
+            showAligned(aligned);
+        }, "aligned");
     }
 }
 
@@ -344,7 +417,7 @@ function askSelected() {
         shown.reason = reason;
         shown.url = question.url;
         drawReason();
-    }, "reason");
+    }, "answer");
     ask("usage", { ...question, vocabulary: byId("vocabulary").value, lines: byId("usage-lines").value }, (usage) => {
         shown.usage = usage;
         drawUsage();
@@ -356,11 +429,42 @@ function askSelected() {
 const selectLine = (line) => first.reveal(line, true);
 const selectSecondLine = (line) => second.reveal(line, true);
 
+/** Returns the name of the input that is needed before there is an answer, or an empty text. */
+function missingInput() {
+    const needed = [["url", byId("urls").value.trim() === ""], ["crawler", picker.chosen.length === 0], ["file", first.length === 0]];
+    const missing = needed.filter(([, isMissing]) => isMissing).map(([name]) => name);
+    // An empty file has an answer, but a visitor who has entered nothing starts with the file.
+    return missing.length > 1 || missing[0] !== "file" ? (missing.at(-1) ?? "") : "";
+}
+
 function drawReason() {
-    showReason(shown.reason, shown.url, selectLine);
+    const { reason, url, verdicts } = shown;
+    const hasVerdicts = verdicts !== null && verdicts.verdicts.length > 0;
+    const missing = hasVerdicts || byId("engine-message").childElementCount > 0 ? "" : missingInput();
+    const sentence = showAnswer({ missing, found: reason, url, isEmptyFile: first.length === 0, rest: verdicts ? summaryOf(verdicts) : "" }, {
+        onLine: selectLine, onExample: () => openCase(EXAMPLE), onReplace: replaceUrl,
+    });
+    if (sentence !== "") {
+        announce(sentence, verdicts ? summaryOf(verdicts) : "");
+    }
+    showReason(reason, selectLine);
     drawMarks();
-    if (shown.reason) {
-        first.reveal(shown.reason.line);
+    if (reason) {
+        first.reveal(reason.line);
+    }
+}
+
+/** Replaces the selected text, which is not a URL, by one that may be meant. */
+function replaceUrl(text) {
+    const area = byId("urls");
+    const lines = area.value.split("\n");
+    const at = lines.findIndex((line) => line === shown.url);
+    if (at !== -1 && meantBy(shown.url).includes(text)) {
+        lines[at] = text;
+        startStep();
+        area.value = lines.join("\n");
+        area.focus();
+        askSoon();
     }
 }
 
@@ -368,11 +472,12 @@ function drawMarks() {
     const marks = [];
     if (shown.reason) {
         const { line, verdict, group, bestAllow, bestDisallow } = shown.reason;
-        marks.push([line, verdict], [bestAllow?.line ?? 0, "other"], [bestDisallow?.line ?? 0, "other"]);
-        marks.push(...group.lines.map((groupLine) => [groupLine, "group"]));
+        marks.push([line, verdict, say(`note.${verdict}`)], [bestAllow?.line ?? 0, "other", say("note.other")], [bestDisallow?.line ?? 0, "other", say("note.other")]);
+        marks.push(...group.lines.map((groupLine) => [groupLine, "group", say("note.group")]));
     }
-    for (const finding of shown.findings?.findings ?? []) {
-        marks.push([finding.line, finding.severity]);
+    // An empty file shows how to begin.
+    for (const finding of (first.length > 0 && shown.findings?.findings) || []) {
+        marks.push([finding.line, finding.severity, noteOf(finding)]);
     }
     first.mark(marks);
 }
@@ -388,7 +493,15 @@ function drawUsage() {
 }
 
 function drawFindings() {
-    showFindings(shown.findings, selectLine, applyFix, toggleAll);
+    const { findings: found, effects } = shown;
+    const more = () => {
+        isLong = true;
+        drawFindings();
+        byId("findings").querySelectorAll("[data-finding]")[FIRST_FINDINGS].querySelector("button").focus();
+    };
+    showFindings({ found, effects, canEdit: !first.isFile, isLong, isEmptyFile: first.length === 0 }, {
+        onLine: selectLine, onFix: applyFix, onAll: toggleAll, onMore: more,
+    });
     drawMarks();
 }
 
@@ -398,8 +511,14 @@ function drawAssertions() {
 
 function drawComparison() {
     showComparison(shown.comparison, shown.verdicts?.agents.length ?? 0, selectLine, selectSecondLine);
-    const lines = (index) => (shown.comparison ?? []).flatMap(({ counterexamples }) => counterexamples.map(({ lines: pair, verdicts }) => [pair[index], verdicts[index]]));
+    const lines = (index) => (shown.comparison ?? []).flatMap(({ counterexamples }) => counterexamples.map(({ lines: pair, verdicts }) => [pair[index], verdicts[index], ""]));
     second.mark(lines(1));
+}
+
+function drawLegend() {
+    const items = Object.entries({ allow: "", disallow: "", other: "", group: "", warning: "", note: "" }).map(([kind]) =>
+        element("li", { class: kind }, element("b", { "aria-hidden": "true" }, MARK_SIGNS[kind]), " ", say(`legend.${kind}`)));
+    byId("legend").querySelector("ul").replaceChildren(...items);
 }
 
 function drawAll() {
@@ -407,31 +526,37 @@ function drawAll() {
     table.draw();
     first.describe(shown.verdicts?.size);
     second.describe();
+    setText(byId("summary"), shown.verdicts ? summaryOf(shown.verdicts) : "");
     drawReason();
     drawDialects();
     drawUsage();
     drawFindings();
     drawAssertions();
     drawComparison();
+    showAligned(shown.aligned);
     drawChoices();
-    if (messages) {
-        showMessage(messages.key, messages.values, messages.kind);
+    drawLegend();
+    if (message) {
+        showMessage(message.key, message.values, message.kind);
     }
 }
 
-/** Fills the lists of dialects and vocabularies. */
+/** Fills the lists of dialects, vocabularies and kinds of crawlers. */
 function drawChoices() {
     if (!catalog) {
         return;
     }
-    const fill = (id, items) => {
+    const fill = (id, items, words = (name) => name) => {
         const select = byId(id);
-        const value = select.value || items.find(({ isDefault }) => isDefault)?.name;
-        select.replaceChildren(...items.map(({ name }) => element("option", { value: name }, name)));
+        const value = select.value || (items.find(({ isDefault }) => isDefault) ?? items[0]).name;
+        select.replaceChildren(...items.map(({ name }) => element("option", { value: name }, words(name))));
         select.value = value;
     };
     fill("dialect", catalog.dialects);
     fill("vocabulary", catalog.vocabularies);
+    // A group that obeys no robots.txt cannot be closed out.
+    const groups = catalog.groups.filter((group) => closingLines(group, catalog.crawlers).startsWith("User-agent"));
+    fill("recipe", groups, (name) => (hasText(`kind.${name.slice(1)}`) ? say(`kind.${name.slice(1)}`) : name));
     byId("dialect-meaning").replaceChildren(meaningOf(catalog.dialects.find(({ name }) => name === byId("dialect").value)));
 }
 
@@ -441,8 +566,9 @@ function applyFix(finding) {
         return;
     }
     if (finding && !finding.fix.isApplied) {
+        const { from, to, text } = finding.fix.edit;
         const lines = first.body.split("\n");
-        lines.splice(finding.line - 1, 1, ...(finding.fix.edit.text === null ? [] : [finding.fix.edit.text]));
+        lines.splice(from - 1, to - from + 1, ...(text === null ? [] : [text]));
         replaceFirst(lines.join("\n"));
         return;
     }
@@ -452,18 +578,38 @@ function applyFix(finding) {
 }
 
 async function replaceFirst(text) {
+    startStep();
     await first.set(text);
     announce(say("findings.applied"));
     byId("robots").focus();
 }
 
+/** Adds the lines that close the site to the chosen kind of crawler. */
+function applyRecipe() {
+    const group = catalog?.groups.find(({ name }) => name === byId("recipe").value);
+    if (group && !first.isFile) {
+        replaceFirst(appended(first.body, closingLines(group, catalog.crawlers)));
+    }
+}
+
 function setComparing(isOn) {
+    if (isOn === isComparing) {
+        return;
+    }
     isComparing = isOn;
-    document.documentElement.classList.toggle("comparing", isOn);
+    shown.comparison = null;
+    shown.aligned = undefined;
+    drawComparison();
+    showAligned(shown.aligned);
     byId("second-card").hidden = !isOn;
     byId("comparison-card").hidden = !isOn;
     byId("compare").setAttribute("aria-expanded", String(isOn));
     askSoon();
+}
+
+/** Fits the field for URLs to their number. */
+function fitUrls() {
+    byId("urls").rows = Math.min(MAX_URL_ROWS, byId("urls").value.split("\n", MAX_URL_ROWS).length);
 }
 
 // --- the start ---
@@ -475,7 +621,10 @@ function newEditor(id, pane) {
     return new Editor({
         id,
         onChange: () => {
-            revision += pane === "first" ? 1 : 0;
+            if (pane === "first") {
+                revision += 1;
+                isLong = false;
+            }
             askSoon();
         },
         onExcerpt: (line) => {
@@ -553,20 +702,52 @@ function acceptDrops() {
     });
 }
 
-for (const [name, { language, locale }] of Object.entries(data.texts)) {
-    byId("language").append(element("option", { value: name, lang: locale }, language));
+/** Undoes and redoes with the usual keys and menus, in place of the browser, whose own steps end at the page's changes. */
+function acceptUndo() {
+    const fields = ["robots", "second", "urls", "assertions", "host"].map(byId);
+    document.addEventListener("keydown", (event) => {
+        const key = event.key.toLowerCase();
+        const isOwn = fields.includes(event.target) || !event.target.matches?.("input, textarea");
+        if (!isOwn || !(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey))) {
+            return;
+        }
+        event.preventDefault();
+        travel(key === "y" || event.shiftKey ? 1 : -1);
+    });
+    for (const field of fields) {
+        field.addEventListener("paste", startStep);
+        field.addEventListener("beforeinput", (event) => {
+            if (["historyUndo", "historyRedo"].includes(event.inputType)) {
+                event.preventDefault();
+                travel(event.inputType === "historyUndo" ? -1 : 1);
+            }
+        });
+    }
+    listen("undo", "click", () => travel(-1));
+    listen("redo", "click", () => travel(1));
 }
-listen("language", "change", ({ target }) => {
-    remember("language", target.value);
-    setLanguage(target.value);
-});
-listen("theme", "change", ({ target }) => {
-    remember("theme", target.value);
-    setTheme(target.value);
-});
+
+/** Closes the menu after a choice, outside clicks and Escape. */
+function acceptMenu() {
+    const menu = byId("menu");
+    menu.addEventListener("click", (event) => {
+        menu.open = event.target.closest("button") ? false : menu.open;
+    });
+    document.addEventListener("pointerdown", (event) => {
+        menu.open = menu.open && menu.contains(event.target);
+    });
+    menu.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") {
+            menu.open = false;
+            menu.querySelector("summary").focus();
+        }
+    });
+}
+
 for (const id of ["urls", "assertions", "host"]) {
     listen(id, "input", askSoon);
 }
+listen("urls", "input", fitUrls);
 for (const id of ["exact", "allow-default"]) {
     listen(id, "change", askSoon);
 }
@@ -575,7 +756,10 @@ listen("dialect", "change", () => {
     askSoon();
 });
 for (const id of ["vocabulary", "usage-lines"]) {
-    listen(id, "change", askSelected);
+    listen(id, "change", () => {
+        record();
+        askSelected();
+    });
 }
 limitPaste("urls", MAX_URL_LIST_CHARS);
 limitPaste("assertions", MAX_ASSERTION_CHARS);
@@ -593,6 +777,8 @@ for (const [id, pane] of [["robots", first], ["second", second]]) {
     byId(`${id}-notice`).querySelector("button").addEventListener("click", () => pane.editAsText());
 }
 acceptDrops();
+acceptUndo();
+acceptMenu();
 listen("compare", "click", () => {
     setComparing(!isComparing);
     if (isComparing && second.length === 0) {
@@ -600,13 +786,13 @@ listen("compare", "click", () => {
     }
 });
 listen("fix-all", "click", () => applyFix(null));
+listen("apply-recipe", "click", applyRecipe);
 listen("link", "click", copyLink);
 listen("save", "click", saveCase);
-for (const id of ["example", "first-example"]) {
-    listen(id, "click", () => openCase(EXAMPLE));
-}
+listen("example", "click", () => openCase(EXAMPLE));
+listen("clear", "click", () => openCase(START));
 window.addEventListener("hashchange", openLink);
+window.addEventListener("pagehide", () => catalog && keep(currentCase()));
 
-setTheme(recall("theme") ?? "auto");
-setLanguage(firstLanguage());
-openLink();
+setUpSettings(data.texts, drawAll);
+openFirst();

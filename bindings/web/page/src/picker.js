@@ -27,8 +27,10 @@ export class Picker {
         this.#input.addEventListener("blur", () => this.#close());
         this.#input.addEventListener("keydown", (event) => this.#key(event));
         byId("add-crawler").addEventListener("click", () => this.#add(this.#input.value));
-        // The list must not take the focus from the field.
-        this.#list.addEventListener("pointerdown", (event) => event.preventDefault());
+        // The list and the button must not take the focus from the field.
+        for (const node of [this.#list, byId("add-crawler")]) {
+            node.addEventListener("pointerdown", (event) => event.preventDefault());
+        }
     }
 
     /** Sets the known groups and crawlers. */
@@ -128,11 +130,13 @@ export class Picker {
         }));
         this.#list.hidden = this.#options.length === 0;
         this.#input.setAttribute("aria-expanded", String(!this.#list.hidden));
+        byId("add-crawler").hidden = this.#input.value === "";
         this.#activate(-1);
     }
 
     #close() {
         this.#list.hidden = true;
+        byId("add-crawler").hidden = this.#input.value === "";
         this.#input.setAttribute("aria-expanded", "false");
         this.#activate(-1);
     }

@@ -1,4 +1,5 @@
-// The table of verdicts: a row for each URL, a column for each crawler. Arrow keys move between its cells.
+// The table of verdicts: a row for each URL, a column for each crawler. Arrow keys move between its cells. On narrow
+// screens each row is a card, so the roles are written out, and each cell has its crawler's name.
 import { byId, element, setText, shortened, token } from "./dom.js";
 import { MAX_SHOWN_URLS, MAX_SHOWN_VERDICTS } from "./limits.js";
 import { number, say } from "./texts.js";
@@ -22,6 +23,7 @@ export class Table {
             const cell = event.target.closest("button[data-url]");
             if (cell) {
                 this.#choose(Number(cell.dataset.url), Number(cell.dataset.agent));
+                byId("answer").scrollIntoView({ block: "nearest" });
             }
         });
         byId("previous-page").addEventListener("click", () => this.#turn(-1));
@@ -66,7 +68,6 @@ export class Table {
         const result = this.#result;
         const isEmpty = !result || result.verdicts.length === 0;
         this.#table.parentElement.hidden = isEmpty;
-        byId("no-verdicts").hidden = !isEmpty;
         byId("pages").hidden = isEmpty || result.urls.length <= this.#rows;
         if (isEmpty) {
             this.#table.tBodies[0].replaceChildren();
@@ -80,7 +81,7 @@ export class Table {
             body.lastChild.remove();
         }
         while (body.rows.length < last - first) {
-            body.append(element("tr", {}, element("th", { scope: "row" }, token(""))));
+            body.append(element("tr", { role: "row" }, element("th", { role: "rowheader", scope: "row" }, token(""))));
         }
         for (let url = first; url < last; url += 1) {
             this.#drawRow(body.rows[url - first], url);
@@ -96,7 +97,7 @@ export class Table {
             row.lastChild.remove();
         }
         while (row.cells.length < agents.length + 1) {
-            row.append(element("th", { scope: "col" }, token("")));
+            row.append(element("th", { role: "columnheader", scope: "col" }, token("")));
         }
         agents.forEach((agent, index) => setText(row.cells[index + 1].firstChild, agent === "" ? "\u00a0" : shortened(agent)));
     }
@@ -110,14 +111,16 @@ export class Table {
         while (row.cells.length < agents.length + 1) {
             const parts = ["i", "b", "span", "em"].map((tag) => element(tag));
             parts[0].setAttribute("aria-hidden", "true");
-            row.append(element("td", {}, element("button", { type: "button" }, ...parts)));
+            const name = element("code", { class: "crawler", dir: "ltr", "aria-hidden": "true" });
+            row.append(element("td", { role: "cell" }, name, element("button", { type: "button" }, ...parts)));
         }
         for (let agent = 0; agent < agents.length; agent += 1) {
             const at = url * agents.length + agent;
             const verdict = VERDICTS[verdicts[at]];
-            const button = row.cells[agent + 1].firstChild;
+            const [name, button] = row.cells[agent + 1].children;
+            setText(name, shortened(agents[agent]));
             const isSelected = url === this.#selected.url && agent === this.#selected.agent;
-            const [sign, name, line, difference] = button.children;
+            const [sign, word, line, difference] = button.children;
             button.className = verdict;
             button.dataset.url = url;
             button.dataset.agent = agent;
@@ -130,7 +133,7 @@ export class Table {
                 button.removeAttribute("aria-current");
             }
             setText(sign, SIGNS[verdict]);
-            setText(name, say(`verdict.${verdict}`));
+            setText(word, say(`verdict.${verdict}`));
             setText(line, lines[at] > 0 ? say("verdicts.line", { line: lines[at] }) : "");
             setText(difference, this.#differences?.[at] > 0 ? say("verdicts.differs") : "");
         }

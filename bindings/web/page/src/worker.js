@@ -2,8 +2,10 @@
 import {
     MAX_AGENTS, MAX_BODY_BYTES, MAX_VERDICTS, Robots, VERSION, crawlers, dialects, groups, load, vocabularies,
 } from "engine";
+import { align } from "./align.js";
 import {
-    EXCERPT_LINES, MAX_COMPARED, MAX_DIALECT_BYTES, MAX_DIALECT_VERDICTS, MAX_EXCERPT_BYTES, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES,
+    CONTEXT_LINES, EXCERPT_LINES, MAX_ALIGNED_CHANGES, MAX_ALIGNED_LINES, MAX_ALIGNED_ROWS, MAX_COMPARED, MAX_DIALECT_BYTES, MAX_DIALECT_VERDICTS,
+    MAX_EFFECT_AGENTS, MAX_EFFECT_BYTES, MAX_EXCERPT_BYTES, MAX_SHOWN_CHARS, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES,
 } from "./limits.js";
 
 /** The files by pane: their bytes or text, and what was parsed from them by dialect. */
@@ -64,6 +66,18 @@ function checkSize(pane) {
     }
 }
 
+/** Returns a file's lines as the engine counts them. */
+function linesOf(pane) {
+    const { body } = files[pane];
+    const text = typeof body === "string" ? body : new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+    return text.split(/\r\n?|\n/);
+}
+
+/** Returns a text with an edit of its lines. */
+function edited(lines, { from, to, text }) {
+    return [...lines.slice(0, from - 1), ...(text === null ? [] : [text]), ...lines.slice(to)].join("\n");
+}
+
 /** Returns the options for reading names: exactly, or by looking them up among the known crawlers. */
 function named(exact) {
     return { verbatim: exact };
@@ -87,10 +101,15 @@ function splitAgents(robots, agents, exact) {
     return { good, bad };
 }
 
+/** Replaces groups by their members. */
+function membersOf(agents) {
+    const members = new Map(groups().map((group) => [group.name, group.crawlers]));
+    return [...new Set(agents.flatMap((agent) => members.get(agent) ?? [agent]))];
+}
+
 /** Decides all URLs for all crawlers. Groups are replaced by their members. */
 function decide(robots, agents, urls, exact) {
-    const members = new Map(groups().map((group) => [group.name, group.crawlers]));
-    const names = [...new Set(agents.flatMap((agent) => members.get(agent) ?? [agent]))];
+    const names = membersOf(agents);
     const answer = robots.decideAll(names, urls, named(exact));
     return { agents: names, verdicts: answer.verdicts, lines: answer.lines };
 }
@@ -144,7 +163,37 @@ const answers = {
             found = robots.lint({ ...options, enable: hidden });
         }
         const fixes = found.filter((finding) => finding.fix?.isApplied).length;
-        return { findings: found.slice(0, MAX_SHOWN_ITEMS), total: found.length, fixes, withheld, all };
+        const shown = found.slice(0, MAX_SHOWN_ITEMS);
+        const lines = shown.length > 0 ? linesOf("first") : [];
+        const findings = shown.map((finding) => ({ ...finding, text: (lines[finding.line - 1] ?? "").slice(0, MAX_SHOWN_CHARS) }));
+        return { findings, total: found.length, fixes, withheld, all };
+    },
+
+    /**
+     * Returns what each edit opens and closes: for each, the first crawler with a difference and a shortest path, and
+     * whether the comparison is complete for every crawler. Returns `null` for a file that is too long.
+     */
+    effects({ dialect, agents, exact, edits }) {
+        if (sizeOf(files.first.body) > MAX_EFFECT_BYTES) {
+            return null;
+        }
+        const before = robotsOf("first", dialect);
+        const lines = linesOf("first");
+        const names = splitAgents(before, [...agents, "*"], exact).good;
+        const asked = [...new Set(membersOf(names))].slice(0, MAX_EFFECT_AGENTS);
+        return edits.map((edit) => {
+            const after = Robots.parse(edited(lines, edit), { dialect });
+            const effect = { agents: asked, opens: null, closes: null, isComplete: true };
+            for (const agent of asked) {
+                const { counterexamples, isComplete } = before.compare(after, agent, named(exact));
+                effect.isComplete &&= isComplete;
+                for (const { url, verdicts } of counterexamples) {
+                    effect[verdicts[1] === "allow" ? "opens" : "closes"] ??= { agent, url };
+                }
+            }
+            after.free();
+            return effect;
+        });
     },
 
     fix({ dialect, host, only }) {
@@ -168,6 +217,43 @@ const answers = {
         checkSize("second");
         const [first, second] = [robotsOf("first", dialect), robotsOf("second", dialect)];
         return agents.slice(0, MAX_COMPARED).map((agent) => ({ agent, ...first.compare(second, agent, named(exact)) }));
+    },
+
+    /**
+     * Returns the rows of both files, aligned line by line, with long runs of equal lines left out, or `null` if the
+     * files are too long or too different. A row has the line's number and text in each file, and how they relate.
+     */
+    align() {
+        const [first, second] = [linesOf("first"), linesOf("second")];
+        const isLong = Math.max(first.length, second.length) > MAX_ALIGNED_LINES;
+        const pairs = isLong ? null : align(first, second, MAX_ALIGNED_CHANGES);
+        if (pairs === null) {
+            return null;
+        }
+        const isSame = ([one, two]) => one !== null && two !== null && first[one] === second[two];
+        const changed = pairs.flatMap((pair, at) => (isSame(pair) ? [] : [at]));
+        const side = (lines, at) => (at === null ? null : { line: at + 1, text: lines[at].slice(0, MAX_SHOWN_CHARS) });
+        const rows = [];
+        let [next, left] = [0, 0];
+        pairs.forEach((pair, at) => {
+            while (next < changed.length && changed[next] < at - CONTEXT_LINES) {
+                next += 1;
+            }
+            if (next === changed.length || changed[next] > at + CONTEXT_LINES) {
+                left += 1;
+                return;
+            }
+            if (left > 0) {
+                rows.push({ kind: "left-out", count: left });
+                left = 0;
+            }
+            const [one, two] = [side(first, pair[0]), side(second, pair[1])];
+            rows.push({ kind: isSame(pair) ? "same" : one && two ? "changed" : one ? "removed" : "added", one, two });
+        });
+        if (left > 0) {
+            rows.push({ kind: "left-out", count: left });
+        }
+        return { rows: rows.slice(0, MAX_ALIGNED_ROWS), total: rows.length, changes: changed.length };
     },
 
     /** Returns the text around a line, and the number of its first line. */
