@@ -11,7 +11,7 @@ export async function run({ browser, modules }) {
     const axe = readFileSync(createRequire(join(modules, "package.json")).resolve("axe-core/axe.min.js"), "utf8");
     const violations = [];
     let [runs, rules] = [0, 0];
-    for (const language of ["en", "fa"]) {
+    for (const language of ["en", "fa", "tr"]) {
         for (const theme of ["light", "dark"]) {
             const page = await browser.open({ theme, language });
             assert.equal(await page.getAttribute("html", "dir"), language === "fa" ? "rtl" : "ltr");
@@ -21,6 +21,7 @@ export async function run({ browser, modules }) {
                 if (state === "example") {
                     await openExample(page);
                     await page.click("#compare");
+                    await page.evaluate(() => document.querySelectorAll("details:not(#menu)").forEach((part) => (part.open = true)));
                     await page.fill("#crawler", "Googelbot");
                     await page.locator("#crawler").press("Enter");
                     await settled(page);

@@ -63,11 +63,37 @@ export class Browser {
     }
 }
 
+/** Clicks a button of the menu. */
+export async function fromMenu(page, id) {
+    await page.click("#menu summary");
+    await page.click(`#${id}`);
+}
+
+/** Opens a folded part of the page. */
+export async function unfold(page, id) {
+    if (!await page.evaluate((name) => document.getElementById(name).open, id)) {
+        await page.click(`#${id} summary`);
+    }
+}
+
 /** Loads the example, and waits for its verdicts. */
 export async function openExample(page) {
-    await page.click("#example");
+    await fromMenu(page, "example");
     await page.waitForSelector("#verdicts td button");
     await settled(page);
+}
+
+/** Runs the parts of a test one after the other. Returns their names. */
+export async function runParts(page, parts) {
+    for (const part of parts) {
+        try {
+            await part(page);
+        } catch (error) {
+            error.message = `${part.name}: ${error.message}`;
+            throw error;
+        }
+    }
+    return parts.map(({ name }) => name).join(", ");
 }
 
 /** Waits until all panels show the answers for the current inputs. */

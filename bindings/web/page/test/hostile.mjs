@@ -105,6 +105,7 @@ async function bounds(browser) {
     const page = await browser.open();
     await page.evaluate(() => {
         const crawler = document.getElementById("crawler");
+        document.querySelectorAll("#chosen button").forEach((button) => button.click());
         crawler.value = "FooBot";
         crawler.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
     });

@@ -1,15 +1,15 @@
 // Measures the time from opening to the first verdict, and the response to keystrokes in a large file with many URLs.
 import assert from "node:assert/strict";
-import { openExample, settled } from "./browser.mjs";
+import { fromMenu, openExample, settled } from "./browser.mjs";
 
 const FILE_BYTES = 500 << 10;
 const URLS = 1000;
 /** Milliseconds between two keystrokes. */
 const KEY_PAUSE_MS = 60;
-/** Goal for the page's own work per keystroke, in milliseconds. */
+/** Goal for the page's own work per keystroke, in milliseconds: one frame. */
 const GOAL_MS = 16;
 /** Milliseconds over which the test fails, on a machine that also runs other programs. */
-const MAX_TASK_MS = 100;
+const MAX_TASK_MS = 50;
 
 function largeFile() {
     const lines = ["User-agent: *"];
@@ -27,7 +27,7 @@ function largeFile() {
 async function firstVerdict(browser) {
     const page = await browser.open();
     await openExample(page);
-    await page.click("#link");
+    await fromMenu(page, "link");
     await page.waitForSelector("#message p.good");
     const fragment = new URL(page.url()).hash.slice(1);
     await page.context().close();
