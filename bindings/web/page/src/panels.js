@@ -162,7 +162,8 @@ export function showFindings(found, onLine, onFix, onAll) {
         const item = element("li", { class: finding.severity },
             element("p", {},
                 element("span", { class: `badge ${finding.severity}` }, say(`severity.${finding.severity}`)), " ",
-                lineButton(finding.line, onLine), " ", english(finding.message), " ", element("small", {}, token(finding.code))));
+                lineButton(finding.line, onLine), " ", say(`finding.${finding.code}`)),
+            element("p", {}, element("small", {}, english(finding.message), " ", token(finding.code))));
         if (fix) {
             const advice = element("p", { class: "fix" }, say("findings.fix"), " ", english(fix.title));
             if (fix.edit) {
