@@ -205,18 +205,21 @@ export async function fromFile(file) {
     return fromText(await file.text());
 }
 
-/** Keeps a case in this tab's storage. Returns whether it survives a reload. */
+/** Returns whether a case is short enough to survive a reload. */
+export function isKeepable(testCase) {
+    return sizeOf(testCase) <= MAX_KEPT_CHARS;
+}
+
+/** Keeps a case in this tab's storage, if it is short enough. Without files, it is stored before the page can be left. */
 export async function keep(testCase) {
     try {
-        if (sizeOf(testCase) <= MAX_KEPT_CHARS) {
-            sessionStorage.setItem(MARK, await toText(testCase));
-            return true;
-        }
         sessionStorage.removeItem(MARK);
+        if (isKeepable(testCase)) {
+            sessionStorage.setItem(MARK, await toText(testCase));
+        }
     } catch {
-        // No storage, or not enough of it.
+        // The page works without storage.
     }
-    return false;
 }
 
 /** Returns the kept case, or `null`. */

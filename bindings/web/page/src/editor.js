@@ -10,6 +10,8 @@ const STRENGTH = Object.keys(SIGNS);
 
 /** Columns between a line's text and its note. */
 const NOTE_GAP = 3;
+/** Number of lines up to which the text area grows. */
+const MAX_FITTED_LINES = 24;
 /** Width of the narrowest note in pixels. */
 const MIN_NOTE_PX = 96;
 /** Columns to the next tab stop, as in `style.css`. */
@@ -93,7 +95,11 @@ export class Editor {
     #notes = new Map();
     #rowHeight = 0;
     #columnWidth = 0;
+    #inset = 0;
+    #shownLines = 0;
     #frame = 0;
+    /** The number of changes that the browser has not laid out yet. */
+    #unsettled = 0;
     #onChange;
     #onExcerpt;
     #onRefuse;
@@ -257,7 +263,7 @@ export class Editor {
 
     #changed() {
         this.#starts = startsOf(this.#area.value);
-        this.#draw();
+        this.#drawLater();
         this.#onChange();
     }
 
@@ -270,6 +276,7 @@ export class Editor {
         if (this.#rowHeight === 0) {
             const style = getComputedStyle(this.#area);
             this.#rowHeight = Number.parseFloat(style.lineHeight);
+            this.#inset = Number.parseFloat(style.paddingLeft);
             const context = document.createElement("canvas").getContext("2d");
             context.font = `${style.fontSize} ${style.fontFamily}`;
             this.#columnWidth = context.measureText("0").width;
@@ -277,12 +284,32 @@ export class Editor {
         return this.#rowHeight;
     }
 
+    /** Fits the height to the number of lines, up to the height of `MAX_FITTED_LINES`. */
+    #fit() {
+        const lines = Math.min(MAX_FITTED_LINES, this.#starts.length);
+        if (lines !== this.#shownLines) {
+            this.#shownLines = lines;
+            this.#area.parentElement.style.setProperty("--lines", lines);
+        }
+    }
+
+    /** Draws after the browser's layout of a changed text, which would otherwise happen while the page asks for sizes. */
+    #drawLater() {
+        this.#unsettled += 1;
+        requestAnimationFrame(() => setTimeout(() => {
+            this.#unsettled -= 1;
+            this.#draw();
+        }));
+    }
+
     /** Draws the numbers and marks of the visible lines in the next frame. */
     #draw() {
-        if (this.#frame === 0) {
+        if (this.#frame === 0 && this.#unsettled === 0) {
             this.#frame = requestAnimationFrame(() => {
                 this.#frame = 0;
-                this.#drawNow();
+                if (this.#unsettled === 0) {
+                    this.#drawNow();
+                }
             });
         }
     }
@@ -291,8 +318,7 @@ export class Editor {
         const height = this.#measure();
         const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.#area;
         const { value } = this.#area;
-        this.#area.parentElement.style.setProperty("--lines", this.#starts.length);
-        const inset = Number.parseFloat(getComputedStyle(this.#area).paddingLeft);
+        this.#fit();
         const from = Math.floor(scrollTop / height);
         const count = Math.max(0, Math.min(Math.ceil(clientHeight / height) + 1, this.#starts.length - from));
         const shift = `translateY(${from * height - scrollTop}px)`;
@@ -316,7 +342,7 @@ export class Editor {
             const note = this.#layer.children[row].firstChild;
             const text = this.#notes.get(line) ?? "";
             const columns = text && columnsOf(value.slice(this.#starts[from + row], this.#endOf(from + row))) + NOTE_GAP;
-            const left = inset + columns * this.#columnWidth - scrollLeft;
+            const left = this.#inset + columns * this.#columnWidth - scrollLeft;
             const isWide = text !== "" && clientWidth - left >= MIN_NOTE_PX;
             setText(note, isWide ? text : "");
             note.style.insetInlineStart = `${left}px`;

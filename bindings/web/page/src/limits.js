@@ -54,15 +54,15 @@ export const MAX_LINK_CHARS = 32_000;
 export const MAX_LINK_CASE_BYTES = 4 << 20;
 /** Maximum size in bytes of a case's file: two robots.txt of the engine's maximum size in base64, and the rest. */
 export const MAX_CASE_FILE_BYTES = 48 << 20;
-/** Maximum length in UTF-16 units of a case that survives a reload. */
-export const MAX_KEPT_CHARS = 2 << 20;
+/** Maximum length of a case that survives a reload, in UTF-16 units, or in bytes of files. Browsers store some 5 times that. */
+export const MAX_KEPT_CHARS = 1 << 20;
 /** Maximum number of states for undo and redo. */
 export const MAX_STATES = 500;
 /** Maximum length in UTF-16 units, or in bytes of files, of the texts that are kept for undo and redo. */
 export const MAX_STATE_CHARS = 64 << 20;
 /** Milliseconds without a change of the same field after which the next change is a step of its own. */
 export const BURST_MS = 1000;
-/** Milliseconds between an answer and the storing of the case. */
+/** Milliseconds between a change and the storing of a case with a file. */
 export const KEEP_PAUSE_MS = 500;
 /** Milliseconds after which a worker that is busy with an outdated question is terminated. */
 export const OUTDATED_MS = 1500;

@@ -1,6 +1,6 @@
 // The page: connects the inputs, the engine, and what is shown.
 import { meantBy, showAnswer } from "./answer.js";
-import { CaseError, fromFile, fromFragment, isCaseFile, keep, kept, toFile, toFragment } from "./case.js";
+import { CaseError, fromFile, fromFragment, isCaseFile, isKeepable, keep, kept, toFile, toFragment } from "./case.js";
 import { showAligned, showComparison } from "./compare.js";
 import { byId, element, setText } from "./dom.js";
 import { Editor, SIGNS as MARK_SIGNS } from "./editor.js";
@@ -142,9 +142,10 @@ async function travel(step) {
 /** Adds the present state to those that can be undone. */
 function record() {
     if (catalog) {
-        history.record(currentCase(), performance.now());
+        const state = currentCase();
+        history.record(state, performance.now());
         drawHistory();
-        keepSoon();
+        keepSoon(state);
     }
 }
 
@@ -160,13 +161,16 @@ function drawHistory() {
     byId("redo").disabled = !history.canRedo;
 }
 
-/** Stores the case for a reload, and says if it is too long for that. */
-function keepSoon() {
+/**
+ * Says if the case is too long to survive a reload. A text is stored when the page is left. A file takes time to read,
+ * and is stored soon.
+ */
+function keepSoon(state) {
     clearTimeout(keepTimer);
-    keepTimer = setTimeout(async () => {
-        const isKept = await keep(currentCase());
-        setText(byId("kept"), isKept ? "" : say("page.notKept"));
-    }, KEEP_PAUSE_MS);
+    setText(byId("kept"), isKeepable(state) ? "" : say("page.notKept"));
+    if (first.isFile || second.isFile) {
+        keepTimer = setTimeout(() => keep(currentCase()), KEEP_PAUSE_MS);
+    }
 }
 
 /** Runs `work`, and shows the message of a {@link CaseError}. */
@@ -780,6 +784,7 @@ acceptDrops();
 acceptUndo();
 acceptMenu();
 listen("compare", "click", () => {
+    startStep();
     setComparing(!isComparing);
     if (isComparing && second.length === 0) {
         second.set(first.body);
@@ -792,7 +797,11 @@ listen("save", "click", saveCase);
 listen("example", "click", () => openCase(EXAMPLE));
 listen("clear", "click", () => openCase(START));
 window.addEventListener("hashchange", openLink);
-window.addEventListener("pagehide", () => catalog && keep(currentCase()));
+window.addEventListener("pagehide", () => {
+    if (catalog && !first.isFile && !second.isFile) {
+        keep(currentCase());
+    }
+});
 
 setUpSettings(data.texts, drawAll);
 openFirst();

@@ -28,10 +28,10 @@ export class Browser {
         return browser;
     }
 
-    /** Opens the page in a new context. Waits until the engine is ready. */
-    async open({ fragment = "", width = 1440, height = 900, theme = "light", language = "en", isReady = true } = {}) {
+    /** Opens the page in a new context. Waits until the engine is ready. `styled` lets a test add styles. */
+    async open({ fragment = "", width = 1440, height = 900, theme = "light", language = "en", isReady = true, styled = false } = {}) {
         const context = await this.#browser.newContext({
-            viewport: { width, height }, colorScheme: theme, locale: language, acceptDownloads: true,
+            viewport: { width, height }, colorScheme: theme, locale: language, acceptDownloads: true, bypassCSP: styled,
         });
         context.setDefaultTimeout(PATIENCE_MS);
         await context.route(/^(?!file:|blob:|data:)/, (route) => {

@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const OPEN_GROUP = "User-agent: GPTBot\nAllow: /\n";
-const CLOSED = "User-agent: *\nDisallow: /admin\n\n";
+const CLOSED = "User-agent: *\nDisallow: /shop\n\n";
 /** Files, their findings by default, and how many more there are. */
 const CASES = [
     ["", 1, 0],
     [CLOSED, 0, 0],
     [`${CLOSED}${OPEN_GROUP}`, 0, 1],
     [`${CLOSED}${OPEN_GROUP}\nUser-agent: CCBot\nAllow: /\n`, 0, 2],
-    [`User-agent: *\nDisallow: /admin\nDisallow: y\n\n${OPEN_GROUP}`, 1, 1],
+    [`User-agent: *\nDisallow: /shop\nDisallow: y\n\n${OPEN_GROUP}`, 1, 1],
 ];
 
 /** An element without a browser. */
@@ -89,7 +89,7 @@ export async function run({ root, file }) {
         cpSync(join(root, "bindings/web/page/src"), folder, { recursive: true });
         writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
         const load = (name) => import(pathToFileURL(join(folder, name)).href);
-        const [{ showFindings }, { setCatalogue, number, say }] = [await load("panels.js"), await load("texts.js")];
+        const [{ showFindings }, { setCatalogue, number, say }] = [await load("findings.js"), await load("texts.js")];
         for (const [body, count, withheld] of CASES) {
             for (const all of [false, true]) {
                 const found = await lint(body, all);
@@ -97,10 +97,14 @@ export async function run({ root, file }) {
                 for (const catalogue of Object.values(data.texts)) {
                     setCatalogue(catalogue);
                     let calls = 0;
-                    showFindings(found, () => {}, () => {}, () => (calls += 1));
+                    const state = { found, effects: null, canEdit: true, isLong: false, isEmptyFile: body === "" };
+                    showFindings(state, { onLine() {}, onFix() {}, onMore() {}, onAll: () => (calls += 1) });
                     const buttons = elements.findings.all("id", "all-findings");
                     assert.equal(buttons.length, withheld > 0 ? 1 : 0, body);
                     assert.equal(elements.findings.textContent.includes(say("findings.none")), found.total === 0, body);
+                    for (const { code } of body === "" ? [] : found.findings) {
+                        assert.ok(elements.findings.textContent.includes(say(`finding.${code}`)), `${catalogue.locale}: ${code}`);
+                    }
                     for (const button of buttons) {
                         assert.equal(button.textContent, say(all ? "findings.hide" : "findings.show", { count: withheld }));
                         assert.ok(button.textContent.includes(number(withheld)), button.textContent);

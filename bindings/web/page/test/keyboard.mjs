@@ -38,7 +38,7 @@ export async function run({ browser }) {
         await tabTo(page, id);
     }
     await tabTo(page, "robots", "Shift+Tab");
-    await page.keyboard.type("User-agent: *\nDisalow: /cart\n");
+    await page.keyboard.type("User-agent: *\nDisallow: /cart\nDisallow: /cart\n");
     await tabTo(page, "urls", "Shift+Tab");
     await page.keyboard.type("/cart\n/open");
     await tabTo(page, "crawler", "Shift+Tab");
@@ -74,7 +74,7 @@ export async function run({ browser }) {
     // Every change is undone and redone.
     await page.keyboard.press("Control+z");
     await settled(page);
-    assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisalow: /cart\n");
+    assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nDisallow: /cart\n");
     await page.keyboard.press("Control+Shift+z");
     await settled(page);
     assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\n");
@@ -83,7 +83,7 @@ export async function run({ browser }) {
     await tabTo(page, "remove", "Shift+Tab");
     await page.keyboard.press("Enter");
     await settled(page);
-    assert.deepEqual(await page.$$eval("#chosen code", (codes) => codes.map((code) => code.textContent)), ["FreeBot"]);
+    assert.deepEqual(await page.$$eval("#chosen code", (codes) => codes.map((code) => code.textContent)), ["Googlebot"]);
     assert.equal(await focused(page), "remove");
     for (const id of ["dialect", "SUMMARY"]) {
         await tabTo(page, id);

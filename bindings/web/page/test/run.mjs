@@ -12,11 +12,11 @@ const ROOT = resolve(HERE, "../../../..");
 const MAX_MESSAGE = 4000;
 /** The tests without a browser. */
 const ALONE = ["catalogue", "worker", "findings"];
-const TESTS = [...ALONE, "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
+const TESTS = [...ALONE, "panels", "history", "tasks", "links", "keyboard", "accessibility", "pictures", "hostile", "latency", "suite"];
 
 const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { strict: { type: "boolean" }, page: { type: "string" }, screenshots: { type: "string" } },
+    options: { strict: { type: "boolean" }, page: { type: "string" }, accept: { type: "boolean" } },
 });
 
 function notRun(reason) {
@@ -29,13 +29,13 @@ function installModules() {
     const folder = join(ROOT, "target/page-test");
     mkdirSync(folder, { recursive: true });
     copyFileSync(join(HERE, "package.json"), join(folder, "package.json"));
-    if (!["axe-core", "playwright-core"].every((name) => existsSync(join(folder, "node_modules", name)))) {
+    if (!["axe-core", "pixelmatch", "playwright-core", "pngjs"].every((name) => existsSync(join(folder, "node_modules", name)))) {
         execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"], { cwd: folder, stdio: "pipe" });
     }
     return folder;
 }
 
-const names = positionals.length > 0 ? positionals : [...TESTS, ...(values.screenshots ? ["screenshots"] : [])];
+const names = positionals.length > 0 ? positionals : TESTS;
 const needsBrowser = names.some((name) => !ALONE.includes(name));
 if (needsBrowser && !chromium()) {
     notRun("no Chromium in /usr/bin (apt-get install chromium)");
@@ -58,7 +58,7 @@ for (const name of names) {
     const start = Date.now();
     try {
         const { run } = await import(`./${name}.mjs`);
-        const result = await run({ browser, modules, file, root: ROOT, screenshots: values.screenshots });
+        const result = await run({ browser, modules, file, root: ROOT, accept: values.accept });
         if (browser?.faults.length > 0) {
             throw new Error(`the page reported ${browser.faults.length} errors or requests\n${browser.faults.slice(0, 10).join("\n")}`);
         }
