@@ -13,6 +13,7 @@ use crate::corpus::{Corpus, fresh, golden, read, suite, web};
 use crate::engine::{Engine, MODELS};
 use crate::engines::{self, EngineEntry};
 use crate::records::{CorpusRecord, Difference, EndRecord, EngineRecord, Record, RunRecord, Writer};
+use crate::report::chart;
 use crate::speed::Plan;
 use crate::verdicts::{self, Opponent, ask, differences, differing};
 use crate::{speed, traced, try_engine};
@@ -391,6 +392,16 @@ fn print_difference(difference: &Difference) {
             say(format_args!("    {} by {}", meaning(letter), names.join(", ")));
         }
     }
+}
+
+/// Draws the chart of a run, and prints its path and its alternative text. Returns true.
+///
+/// # Errors
+/// Returns an error if `engines.toml` or the run's report cannot be read, or the chart cannot be written.
+pub fn chart(folder: &Path, source: &EngineListArgs) -> Result<bool, String> {
+    let (path, alternative) = chart::write(folder, &source.entries()?)?;
+    say(format_args!("{}\n{alternative}", path.display()));
+    Ok(true)
 }
 
 /// Records an engine's verdicts on the web corpus as the expected verdicts. Returns whether they match the oracle.

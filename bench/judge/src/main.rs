@@ -75,6 +75,13 @@ enum Command {
         /// The folder of the run
         folder: PathBuf,
     },
+    /// Draw the URLs per second in a run's report: chart.svg next to it
+    Chart {
+        /// The folder of the run
+        folder: PathBuf,
+        #[command(flatten)]
+        source: EngineListArgs,
+    },
     /// Record an engine's verdicts as the expected verdicts of the web corpus
     Expect {
         /// The name of the engine; the recorded file comes from Google's library
@@ -94,6 +101,7 @@ fn main() -> ExitCode {
             files.iter().for_each(|file| commands::say(folder.join(file).display()));
             true
         }),
+        Command::Chart { folder, source } => commands::chart(&folder, &source),
         Command::Expect { name, source } => commands::expect(&name, &source),
     };
     match done {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reptile_bench::median;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::records::{
     CorpusRecord, Difference, EndRecord, EngineRecord, Failure, Hostile, Memory, Pair, Record, RunRecord, Score, Speed,
@@ -76,7 +76,7 @@ impl Records {
 }
 
 /// A measured figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The engine.
     pub engine: String,
@@ -94,7 +94,8 @@ pub struct Figure {
     pub rounds: usize,
     /// Number of void rounds.
     pub void_rounds: usize,
-    /// Why the first void round is void.
+    /// Why the first void round is void. Not in `medians.csv`.
+    #[serde(default)]
     pub void: Option<String>,
     /// Rows or units per pass.
     pub units: usize,

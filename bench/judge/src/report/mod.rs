@@ -1,6 +1,7 @@
 //! `reptile-judge report`: turns the records of a run into a report in Markdown and HTML, with plots and CSV files. It
 //! only uses the records, so a report can be regenerated.
 
+pub mod chart;
 mod document;
 mod figures;
 mod tables;

@@ -131,11 +131,16 @@ fn by_speed<'r>(records: &'r Records, models: &[&(&str, &str, Vec<Mean>)]) -> Ve
 
 /// Formats a mean, and marks it if it is not comparable with the others.
 fn mean_text(mean: &Mean, all: &[Mean]) -> String {
+    format!("{:.1} x", mean.ratio) + &mark(mean, all).map_or_else(String::new, |mark| format!(", {mark}"))
+}
+
+/// Returns why a mean is not comparable with the others, if it is not.
+pub fn mark(mean: &Mean, all: &[Mean]) -> Option<String> {
     let inputs = all.iter().map(|mean| mean.inputs).max().unwrap_or_default();
     match (mean.inputs == inputs, mean.is_right) {
-        (true, true) => format!("{:.1} x", mean.ratio),
-        (true, false) => format!("{:.1} x, other verdicts", mean.ratio),
-        (false, _) => format!("{:.1} x, {} of {inputs} inputs", mean.ratio, mean.inputs),
+        (true, true) => None,
+        (true, false) => Some("other verdicts".into()),
+        (false, _) => Some(format!("{} of {inputs} inputs", mean.inputs)),
     }
 }
 
