@@ -20,6 +20,11 @@ function fail(message) {
     process.exit(1);
 }
 
+/** Returns a text without lines of comments and without indentation, which no template of the page has. */
+function compact(text) {
+    return text.split("\n").map((line) => line.trimStart()).filter((line) => !/^(?:\/\/|\/\*\*|\*(?:\s|\/|$))/.test(line)).join("\n");
+}
+
 /** Returns text that is safe in a script element: without `</script` and `<!--`. */
 function inlineScript(text) {
     return text.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
@@ -44,11 +49,11 @@ try {
         fail(`${faults.length} mistakes in the texts\n${faults.join("\n")}`);
     }
     // A worker from a Blob is a classic script, which has no `import.meta`. The page passes the engine's bytes instead.
-    const worker = joinModules(join(PAGE, "src/worker.js"), { engine: join(PACKAGE, "index.js") })
-        .replaceAll("import.meta.url", '"about:blank"');
-    const main = joinModules(join(PAGE, "src/main.js"), {});
+    const worker = compact(joinModules(join(PAGE, "src/worker.js"), { engine: join(PACKAGE, "index.js") })
+        .replaceAll("import.meta.url", '"about:blank"'));
+    const main = compact(joinModules(join(PAGE, "src/main.js"), {}));
     const wasm = gzipSync(readFileSync(join(PACKAGE, "reptile.wasm")), { level: 9 }).toString("base64");
-    const style = readFileSync(join(PAGE, "style.css"), "utf8");
+    const style = compact(readFileSync(join(PAGE, "style.css"), "utf8"));
     const data = JSON.stringify({ texts: catalogues, worker, wasm });
     const script = inlineScript(main);
     const policy = [
@@ -64,7 +69,7 @@ try {
     const html = readFileSync(join(PAGE, "index.html"), "utf8").replace(/\{\{([A-Z]+)\}\}/g, (_, name) => parts[name]);
     mkdirSync(dirname(FILE), { recursive: true });
     writeFileSync(FILE, html);
-    console.log(`${FILE}: ${Buffer.byteLength(html)} bytes, ${Object.keys(catalogues).length} languages`);
+    console.log(`${FILE}: ${Buffer.byteLength(html)} bytes, ${gzipSync(html, { level: 9 }).length} gzipped, ${Object.keys(catalogues).length} languages`);
 } catch (error) {
     fail(error.message);
 }

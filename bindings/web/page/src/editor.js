@@ -324,7 +324,7 @@ export class Editor {
         const shift = `translateY(${from * height - scrollTop}px)`;
         for (const layer of [this.#margin, this.#layer]) {
             while (layer.childElementCount < count) {
-                layer.append(element("div", {}, ...(layer === this.#margin ? [element("b"), element("span")] : [element("span")])));
+                layer.append(element("div", {}, ...(layer === this.#margin ? [element("b"), element("span")] : [element("span", { dir: "auto" })])));
             }
             while (layer.childElementCount > count) {
                 layer.lastChild.remove();
@@ -345,8 +345,8 @@ export class Editor {
             const left = this.#inset + columns * this.#columnWidth - scrollLeft;
             const isWide = text !== "" && clientWidth - left >= MIN_NOTE_PX;
             setText(note, isWide ? text : "");
-            note.style.insetInlineStart = `${left}px`;
-            note.style.maxInlineSize = `${clientWidth - left}px`;
+            note.style.left = `${left}px`;
+            note.style.maxWidth = `${clientWidth - left}px`;
         }
     }
 }
