@@ -289,23 +289,3 @@ fn sarif_is_valid() {
     let sarif: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 0);
 }
-
-/// The guide's workflow passes before its pull request and blocks it.
-#[test]
-fn the_workflow_in_the_guide_blocks_its_pull_request() {
-    let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("guide/ci");
-    let read = |name: &str| std::fs::read_to_string(guide.join(name)).unwrap();
-    let workflow = read("workflow.yml");
-    let command = workflow.lines().find_map(|line| line.trim().strip_prefix("- run: reptile ")).unwrap();
-    let command: Vec<&str> = command.split(' ').collect();
-    let (folder, after) = (folder(""), read("robots.txt"));
-    folder.write("assertions.txt", read("assertions.txt"));
-    folder.write("robots.txt", after.replace("Disallow: /images/", "Disallow: /"));
-    assert_eq!(folder.run(&command).says(0, &["4 proved, 0 failed"]).text(), "");
-    folder.write("robots.txt", &after);
-    let text = folder.run(&command).says(1, &["3 proved, 1 failed"]).text();
-    assert!(
-        text.starts_with("::error file=robots.txt,line=2,title=GPTBot <= *::") && text.lines().count() == 1,
-        "{text}"
-    );
-}
