@@ -1,4 +1,4 @@
-// Starts Debian's Chromium, and opens the page without a network.
+// Starts Chromium, and opens the page without a network.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
