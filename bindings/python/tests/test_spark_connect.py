@@ -40,9 +40,10 @@ try:
     spark.verdicts(urls, f"{folder}/nowhere", "MyBot")
 except FileNotFoundError as error:
     found["missing"] = error.filename
-session.stop()
+# Stopping a local session may end the process.
 with open(f"{folder}/found.json", "w") as file:
     json.dump(found, file)
+session.stop()
 """
 
 
