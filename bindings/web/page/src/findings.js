@@ -42,7 +42,7 @@ function fixNode(finding, effect, canEdit, onFix) {
     }
     const change = fix.edit.text === null ? say("findings.remove") : element("code", { dir: "ltr", class: "after" }, fix.edit.text);
     const button = element("button", { type: "button", class: "small", "data-fix": finding.line, onclick: () => onFix(finding) }, say("findings.apply"));
-    return [element("p", { class: "fix" }, element("span", { "aria-hidden": "true" }, "→ "), change, " ", ...(canEdit || fix.isApplied ? [button] : []), " ",
+    return [element("p", { class: "fix" }, element("span", { "aria-hidden": "true" }, "→ "), change, " ", ...(canEdit ? [button] : []), " ",
         ...effectNodes(fix, effect))];
 }
 
@@ -58,12 +58,13 @@ function withheldNodes({ withheld, all }, onAll) {
 
 /**
  * Shows the findings. `effects` maps a finding's position to its fix's effect. `isLong` shows more than the first ones.
+ * Without `canEdit`, no fix is offered: a fixed text would replace bytes that are not text.
  * `onFix` is called with a finding, or without one to fix all, `onAll` to show or hide the kinds that are off by
  * default, and `onMore` to show more.
  */
 export function showFindings({ found, effects, canEdit, isLong, isEmptyFile }, { onLine, onFix, onAll, onMore }) {
     const panel = byId("findings");
-    byId("fix-all").hidden = !found || found.fixes === 0;
+    byId("fix-all").hidden = !found || !canEdit || found.fixes === 0;
     setText(byId("fix-all"), say("findings.fixAll", { count: found?.fixes ?? 0 }));
     if (!found || isEmptyFile) {
         panel.replaceChildren(element("p", { class: "empty" }, say("findings.empty")));

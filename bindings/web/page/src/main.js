@@ -498,6 +498,7 @@ function drawUsage() {
 
 function drawFindings() {
     const { findings: found, effects } = shown;
+    byId("apply-recipe").disabled = first.isFile;
     const more = () => {
         isLong = true;
         drawFindings();
@@ -591,7 +592,7 @@ async function replaceFirst(text) {
 /** Adds the lines that close the site to the chosen kind of crawler. */
 function applyRecipe() {
     const group = catalog?.groups.find(({ name }) => name === byId("recipe").value);
-    if (group && !first.isFile) {
+    if (group) {
         replaceFirst(appended(first.body, closingLines(group, catalog.crawlers)));
     }
 }

@@ -76,6 +76,19 @@ async function fixes(page) {
     assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nDisallow: /x\n");
 }
 
+/** A file with bytes that are not text is not fixed, because the fixed text would have other bytes. */
+async function bytes(page) {
+    const body = Buffer.from("User-agent: *\nDisallow: /\xff\nDisallow: /a\nDisallow: /a\n", "latin1");
+    const offers = async () => [await page.locator("#findings [data-fix]").count() > 0, await page.isVisible("#fix-all")];
+    await page.setInputFiles("#file", { name: "robots.txt", mimeType: "text/plain", buffer: body });
+    await settled(page);
+    assert.ok(await page.locator("#findings li").count() > 0);
+    assert.deepEqual(await offers(), [false, false]);
+    await page.click("#robots-notice button");
+    await settled(page);
+    assert.deepEqual(await offers(), [true, true]);
+}
+
 /** A fix that changes verdicts says what it opens and closes, by a shortest URL. */
 async function effects(page) {
     const effect = () => page.$$eval("#findings .effect", (parts) => parts.map((part) => part.textContent));
@@ -188,7 +201,7 @@ async function markup(page) {
 export async function run({ browser }) {
     const page = await browser.open();
     await openExample(page);
-    const names = await runParts(page, [reasons, usage, texts, fixes, effects, recipe, withheld, comparison, assertions, crawlers, markup]);
+    const names = await runParts(page, [reasons, usage, texts, fixes, bytes, effects, recipe, withheld, comparison, assertions, crawlers, markup]);
     await page.context().close();
     return names;
 }
