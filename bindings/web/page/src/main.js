@@ -8,6 +8,7 @@ import { Engine } from "./engine.js";
 import { EXAMPLE, START } from "./example.js";
 import { noteOf, showFindings } from "./findings.js";
 import { History } from "./history.js";
+import { acceptDrops, acceptMenu, acceptUndo, limitPaste } from "./inputs.js";
 import {
     BURST_MS, FIRST_FINDINGS, KEEP_PAUSE_MS, LONG_CHARS, LONG_PAUSE_MS, MAX_ASSERTION_CHARS, MAX_STATES, MAX_STATE_CHARS, MAX_URLS,
     MAX_URL_LIST_CHARS, PAUSE_MS,
@@ -677,78 +678,6 @@ function listen(id, event, work) {
     byId(id).addEventListener(event, work);
 }
 
-function limitPaste(id, max) {
-    listen(id, "paste", (event) => {
-        if (byId(id).textLength + (event.clipboardData?.getData("text/plain") ?? "").length > max) {
-            event.preventDefault();
-            showMessage("editor.pasteRefused", { count: max });
-        }
-    });
-}
-
-/** Opens a dropped file: as the second file on the second file's card, and as the first file anywhere else. */
-function acceptDrops() {
-    const card = (event) => (isComparing && event.target.closest?.("#second-card") ? byId("second-card") : byId("robots-card"));
-    const mark = (marked) => ["robots-card", "second-card"].forEach((id) => byId(id).classList.toggle("dropping", marked?.id === id));
-    document.addEventListener("dragover", (event) => {
-        if (event.dataTransfer.types.includes("Files")) {
-            event.preventDefault();
-            mark(card(event));
-        }
-    });
-    document.addEventListener("dragleave", () => mark(null));
-    document.addEventListener("drop", (event) => {
-        mark(null);
-        const file = event.dataTransfer.files[0];
-        if (file) {
-            event.preventDefault();
-            openFile(file, card(event).id === "second-card" ? second : first);
-        }
-    });
-}
-
-/** Undoes and redoes with the usual keys and menus, in place of the browser, whose own steps end at the page's changes. */
-function acceptUndo() {
-    const fields = ["robots", "second", "urls", "assertions", "host"].map(byId);
-    document.addEventListener("keydown", (event) => {
-        const key = event.key.toLowerCase();
-        const isOwn = fields.includes(event.target) || !event.target.matches?.("input, textarea");
-        if (!isOwn || !(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey))) {
-            return;
-        }
-        event.preventDefault();
-        travel(key === "y" || event.shiftKey ? 1 : -1);
-    });
-    for (const field of fields) {
-        field.addEventListener("paste", startStep);
-        field.addEventListener("beforeinput", (event) => {
-            if (["historyUndo", "historyRedo"].includes(event.inputType)) {
-                event.preventDefault();
-                travel(event.inputType === "historyUndo" ? -1 : 1);
-            }
-        });
-    }
-    listen("undo", "click", () => travel(-1));
-    listen("redo", "click", () => travel(1));
-}
-
-/** Closes the menu after a choice, outside clicks and Escape. */
-function acceptMenu() {
-    const menu = byId("menu");
-    menu.addEventListener("click", (event) => {
-        menu.open = event.target.closest("button") ? false : menu.open;
-    });
-    document.addEventListener("pointerdown", (event) => {
-        menu.open = menu.open && menu.contains(event.target);
-    });
-    menu.addEventListener("keydown", (event) => {
-        if (event.key === "Escape") {
-            menu.open = false;
-            menu.querySelector("summary").focus();
-        }
-    });
-}
-
 for (const id of ["urls", "assertions", "host"]) {
     listen(id, "input", askSoon);
 }
@@ -766,8 +695,9 @@ for (const id of ["vocabulary", "usage-lines"]) {
         askSelected();
     });
 }
-limitPaste("urls", MAX_URL_LIST_CHARS);
-limitPaste("assertions", MAX_ASSERTION_CHARS);
+for (const [id, max] of [["urls", MAX_URL_LIST_CHARS], ["assertions", MAX_ASSERTION_CHARS]]) {
+    limitPaste(id, max, () => showMessage("editor.pasteRefused", { count: max }));
+}
 for (const [input, button, pane] of [["file", "open", first], ["second-file", "second-open", second]]) {
     listen(button, "click", () => byId(input).click());
     listen(input, "change", async ({ target }) => {
@@ -781,8 +711,11 @@ for (const [input, button, pane] of [["file", "open", first], ["second-file", "s
 for (const [id, pane] of [["robots", first], ["second", second]]) {
     byId(`${id}-notice`).querySelector("button").addEventListener("click", () => pane.editAsText());
 }
-acceptDrops();
-acceptUndo();
+acceptDrops({
+    cardOf: (target) => (isComparing && target.closest?.("#second-card") ? "second-card" : "robots-card"),
+    onDrop: (file, card) => openFile(file, card === "second-card" ? second : first),
+});
+acceptUndo({ ids: ["robots", "second", "urls", "assertions", "host"], onTravel: travel, onPaste: startStep });
 acceptMenu();
 listen("compare", "click", () => {
     startStep();
