@@ -61,7 +61,7 @@ def annotations(report: Report):
             line = next((verdict["line"] for verdict in outcome["verdicts"] if verdict["line"]), 0)
             file, line = (report.robots, line) if line else (report.assertions, outcome["line"])
             yield "error", file, line, outcome["assertion"], outcome["message"]
-    for change in report.changes.objects if report.changes else []:
+    for change in report.comparisons():
         for kind in ("closes", "opens"):
             example = change.get(kind)
             if example and example["new"].get("line"):

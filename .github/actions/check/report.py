@@ -3,7 +3,7 @@
 import re
 import urllib.parse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MAX_COMMENT_BYTES = 65_536
 """Maximum size of a report. GitHub accepts comments of 65,536 characters, and a character has at least one byte."""
@@ -44,6 +44,8 @@ class Report:
     lint: Answer | None = None
     proofs: Answer | None = None
     changes: Answer | None = None
+    known: set[str] = field(default_factory=set)
+    """The product tokens of the known crawlers, in lower case."""
     lost_assertions: bool = False
     was_unreadable: bool = False
 
@@ -56,6 +58,15 @@ class Report:
         """Returns the linter's findings, the most severe first."""
         order = ("error", "warning", "note")
         return sorted(self.lint.objects if self.lint else [], key=lambda finding: (order.index(finding["severity"]), finding["line"]))
+
+    def comparisons(self) -> list[dict]:
+        """Returns the comparisons with changes and known crawlers first, so that a list of invented names hides neither."""
+
+        def is_invented(name: str) -> bool:
+            return name != "*" and name.lower() not in self.known
+
+        found = [change | {"agents": sorted(change["agents"] or [], key=is_invented)} for change in (self.changes.objects if self.changes else [])]
+        return sorted(found, key=lambda change: (change["equal"] is True, all(map(is_invented, change["agents"]))))
 
     def failures(self) -> list[str]:
         """Returns the reasons why the check fails."""
@@ -135,9 +146,9 @@ def changes(report: Report) -> Iterator[str]:
         return
     # Crawlers with the same result are listed together.
     rows: dict[str, tuple[dict, list[str]]] = {}
-    for change in report.changes.objects:
+    for change in report.comparisons():
         key = repr([change["equal"], change.get("opens"), change.get("closes"), change.get("unproved")])
-        rows.setdefault(key, (change, []))[1].extend(change["agents"] or [])
+        rows.setdefault(key, (change, []))[1].extend(change["agents"])
     yield from listed(line for change, names in rows.values() for line in change_lines(change, crawlers(names)))
     if any(change["equal"] is False for change, _ in rows.values()):
         yield "\nEach path is a shortest example, and others may change too.\n"

@@ -74,7 +74,11 @@ function fileFrom(value) {
     if (typeof value?.base64 !== "string" || !isText(value.name, MAX_TOKEN_CHARS)) {
         throw new CaseError("case.damaged");
     }
-    return new File([fromBase64(value.base64)], value.name);
+    try {
+        return new File([fromBase64(value.base64)], value.name);
+    } catch {
+        throw new CaseError("case.damaged");
+    }
 }
 
 /** Checks the content of a link or a file. Every key is required, so that an incomplete case is refused. */

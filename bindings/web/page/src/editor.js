@@ -100,6 +100,8 @@ export class Editor {
     #frame = 0;
     /** The number of changes that the browser has not laid out yet. */
     #unsettled = 0;
+    /** The number of contents that were set, so that a file that is read slowly replaces no later one. */
+    #sets = 0;
     #onChange;
     #onExcerpt;
     #onRefuse;
@@ -146,7 +148,11 @@ export class Editor {
     async set(body) {
         const isShort = typeof body === "string" && !isTooLong(body);
         const file = typeof body === "string" ? new File([body], "robots.txt") : body;
+        const number = (this.#sets += 1);
         const { text, reason } = isShort ? { text: body } : await readText(file);
+        if (number !== this.#sets) {
+            return;
+        }
         const isLong = text === undefined;
         this.#file = isLong ? file : null;
         this.#reason = reason ?? "";

@@ -39,6 +39,8 @@ let awaitsCatalog = null;
 /** Counts the changes of the first file, so that a fix is applied to the file for which it was found. */
 let revision = 0;
 let foundAt = -1;
+/** The number of cases that are being opened. Until their files are read, the inputs are no state of their own. */
+let opening = 0;
 let isComparing = false;
 /** Whether kinds of findings that are off by default are shown. */
 let isShowingAll = false;
@@ -115,9 +117,14 @@ async function openCase(testCase, isNew = true) {
         awaitsCatalog = testCase;
     }
     byId("usage-lines").value = testCase.usageLines;
-    await setBody(first, testCase.robots);
-    if (testCase.second !== null) {
-        await setBody(second, testCase.second);
+    opening += 1;
+    try {
+        await setBody(first, testCase.robots);
+        if (testCase.second !== null) {
+            await setBody(second, testCase.second);
+        }
+    } finally {
+        opening -= 1;
     }
     askSoon();
 }
@@ -130,6 +137,9 @@ async function setBody(editor, body) {
 
 /** Shows an earlier or a later state. */
 async function travel(step) {
+    if (opening > 0) {
+        return;
+    }
     record();
     const state = step < 0 ? history.undo() : history.redo();
     if (state) {
@@ -142,7 +152,7 @@ async function travel(step) {
 
 /** Adds the present state to those that can be undone. */
 function record() {
-    if (catalog) {
+    if (catalog && opening === 0) {
         const state = currentCase();
         history.record(state, performance.now());
         drawHistory();
@@ -205,9 +215,9 @@ function linkedCase() {
     return byId(fragment) ? "" : fragment;
 }
 
-/** Opens the case of the address, or else the one that was kept, or else an empty one. */
+/** Opens the case that was kept, or else an empty one, and then the case of the address, which may be damaged. */
 async function openFirst() {
-    await openCase((linkedCase() === "" ? kept() : null) ?? START);
+    await openCase(kept() ?? START);
     await openLink();
 }
 
@@ -579,8 +589,10 @@ function applyFix(finding) {
         return;
     }
     const host = byId("host").value.trim();
+    const asked = revision;
     const only = finding ? { code: finding.code, line: finding.line } : null;
-    ask("fix", { ...common(), host, only }, replaceFirst, "findings");
+    // What was typed since must not be lost.
+    ask("fix", { ...common(), host, only }, (text) => asked === revision && replaceFirst(text), "findings");
 }
 
 async function replaceFirst(text) {

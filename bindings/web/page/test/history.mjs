@@ -205,6 +205,28 @@ async function inPage(browser) {
     await settled(page);
     await reload();
     assert.match(await page.textContent("#robots-notice"), /bytes\.txt \(27 bytes\) contains bytes/);
+    // Also if the address has a damaged link.
+    await page.evaluate(() => {
+        location.hash = "1.d.00000000.AAAA";
+    });
+    await page.waitForSelector("#message p.fault");
+    await reload();
+    assert.match(await page.textContent("#robots-notice"), /bytes\.txt/);
+    // A step that comes while a file is read is dropped, and no later state is lost.
+    await page.fill("#urls", "/one");
+    await settled(page);
+    await page.setInputFiles("#file", { name: "robots.txt", mimeType: "text/plain", buffer: Buffer.from("User-agent: *\n") });
+    await settled(page);
+    await page.fill("#urls", "/mine");
+    await settled(page);
+    await travel("undo");
+    await page.evaluate(() => ["undo", "undo"].forEach((id) => document.getElementById(id).click()));
+    await page.waitForSelector("#robots-notice:not([hidden])");
+    await settled(page);
+    assert.equal(await page.inputValue("#urls"), "/one");
+    await travel("redo");
+    await travel("redo");
+    assert.deepEqual([await robots(), await page.inputValue("#urls")], ["User-agent: *\n", "/mine"]);
     // A larger one does not, and the page says so.
     for (const [extra, isKept] of [[-1, true], [0, true], [1, false]]) {
         const size = (1 << 20) + extra - "/mine".length;

@@ -124,7 +124,12 @@ async function files(browser) {
     await settled(other);
     assert.deepEqual(await readCase(other), sent);
     // Damaged, and of another version.
-    for (const [text, words] of [[saved.toString().slice(0, -9), /damaged/], [saved.toString().replace('"reptile-case": 1', '"reptile-case": 9'), /another version/]]) {
+    const damaged = [
+        [saved.toString().slice(0, -9), /damaged/],
+        [saved.toString().replace('"reptile-case": 1', '"reptile-case": 9'), /another version/],
+        [JSON.stringify({ ...JSON.parse(saved), second: { name: "robots.txt", base64: "!" } }), /damaged/],
+    ];
+    for (const [text, words] of damaged) {
         await other.setInputFiles("#file", { name: "case.reptile.json", mimeType: "application/json", buffer: Buffer.from(text) });
         await other.waitForFunction((source) => new RegExp(source).test(document.getElementById("message").textContent), words.source);
         assert.deepEqual(await readCase(other), sent);
