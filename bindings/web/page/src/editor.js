@@ -2,7 +2,7 @@
 // or that a text area would change, is kept as a file; the text area then shows an excerpt.
 import { byId, element, setText } from "./dom.js";
 import { LONG_CHARS, MAX_EDIT_CHARS, MAX_EDIT_LINES } from "./limits.js";
-import { say } from "./texts.js";
+import { say, sayNodes } from "./texts.js";
 
 /** Signs in the margin, by kind of mark, the strongest first. A mark never differs by color alone. */
 export const SIGNS = { allow: "✓", disallow: "✕", other: "○", group: "@", error: "!", warning: "!", note: "i" };
@@ -238,7 +238,7 @@ export class Editor {
         const key = this.#reason;
         this.#notice.hidden = !key;
         if (key) {
-            setText(this.#notice.querySelector("p"), say(key, { name: this.#file.name, count: this.#file.size }));
+            this.#notice.querySelector("p").replaceChildren(...sayNodes(key, { name: this.#file.name, count: this.#file.size }));
             this.#notice.querySelector("button").hidden = key !== "editor.bytes";
         }
         const lines = this.#file ? "" : say("editor.lines", { count: this.#starts.length });

@@ -2,7 +2,7 @@
 import { MAX_ANSWER_MS, OUTDATED_MS } from "./limits.js";
 
 /** The kinds of questions, the most urgent first. */
-const ORDER = ["verdicts", "excerpt", "fix", "explain", "lint", "usage", "compare", "align", "effects", "prove", "dialects"];
+const ORDER = ["verdicts", "excerpt", "fix", "explain", "usage", "compare", "align", "lint", "effects", "prove", "dialects"];
 
 /** An error of the engine. `code` is one of the package's, or `slow`. */
 export class EngineError extends Error {
@@ -115,7 +115,8 @@ export class Engine {
                 this.#replaceWorker();
             }
         }
-        this.#send();
+        // An answer may lead to a question that is more urgent than those that wait.
+        setTimeout(() => this.#send());
     }
 
     #settle() {

@@ -18,7 +18,7 @@ import { Picker } from "./picker.js";
 import { appended, closingLines } from "./recipe.js";
 import { setUpSettings } from "./settings.js";
 import { Table, VERDICTS } from "./table.js";
-import { hasText, say } from "./texts.js";
+import { hasText, say, sayNodes } from "./texts.js";
 
 const data = JSON.parse(byId("data").textContent);
 
@@ -49,13 +49,15 @@ let isLong = false;
 /** Whether the next state is a step of its own, because the page made it and not the visitor's typing. */
 let isOwnStep = false;
 let message = null;
+/** Whether the list of URLs was too long at the last question. The page says so once, and hides no other message. */
+let hasTooManyUrls = false;
 
 // --- messages ---
 
 /** Shows a message above the inputs, or hides it. */
 function showMessage(key, values = {}, kind = "fault") {
     message = key && { key, values, kind };
-    byId("message").replaceChildren(...(key ? [element("p", { class: kind }, kind === "fault" ? "⚠ " : "", say(key, values), " ",
+    byId("message").replaceChildren(...(key ? [element("p", { class: kind }, kind === "fault" ? "⚠ " : "", ...sayNodes(key, values), " ",
         element("button", { type: "button", class: "small", onclick: () => showMessage(null) }, say("message.close")))] : []));
 }
 
@@ -312,9 +314,10 @@ function askAll() {
         second.describe();
     }
     const urls = urlsOf(byId("urls").value);
-    if (urls.length > MAX_URLS) {
+    if (urls.length > MAX_URLS && !hasTooManyUrls) {
         showMessage("urls.tooMany", { count: MAX_URLS });
     }
+    hasTooManyUrls = urls.length > MAX_URLS;
     const question = { ...common(), agents: picker.chosen, urls: urls.slice(0, MAX_URLS) };
     ask("verdicts", question, (answer) => {
         showEngineError(null);

@@ -152,6 +152,7 @@ async function bounds(browser) {
                 crawler.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
             }
         }, chosen);
+        await settled(page);
         assert.equal(await page.locator("#chosen li").count(), Math.min(chosen, 50));
         assert.equal(/at most 50 crawlers/.test(await page.textContent("#message")), chosen > 50);
         count += 1;

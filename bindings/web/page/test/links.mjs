@@ -123,6 +123,12 @@ async function files(browser) {
     await other.waitForSelector("#verdicts td button");
     await settled(other);
     assert.deepEqual(await readCase(other), sent);
+    // A name in a message does not change the direction of the text around it.
+    await other.setInputFiles("#file", { name: "case.reptile.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify({ ...JSON.parse(saved), dialect: "\u202ex" })) });
+    await other.waitForSelector("#message bdi");
+    assert.equal(await other.textContent("#message bdi"), "\u202ex");
+    await settled(other);
+    assert.deepEqual(await readCase(other), sent);
     // Damaged, and of another version.
     const damaged = [
         [saved.toString().slice(0, -9), /damaged/],

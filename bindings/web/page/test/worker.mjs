@@ -62,12 +62,26 @@ export async function run({ root }) {
         workers[0].answer({ answer: "lint" });
         assert.equal(await old, undefined);
         assert.equal(await older, undefined);
+        await pause(0);
         assert.equal(workers[0].messages.at(-1).question, 5);
         const next = engine.ask("verdicts", 6);
         workers[0].answer({ answer: "late" });
         assert.equal(await newest, undefined, "an outdated answer is dropped");
+        await pause(0);
         workers[0].answer({ answer: "new" });
         assert.equal(await next, "new");
+
+        // A question that follows from an answer goes before less urgent ones, which may take seconds.
+        const verdicts = engine.ask("verdicts", 10);
+        const lint = engine.ask("lint", 11);
+        const explained = verdicts.then(() => engine.ask("explain", 12));
+        workers[0].answer({ answer: "verdicts" });
+        await pause(0);
+        workers[0].answer({ answer: "explained" });
+        assert.equal(await explained, "explained");
+        await pause(0);
+        workers[0].answer({ answer: "linted" });
+        assert.equal(await lint, "linted");
 
         // A worker that stays busy with an outdated question is terminated, and the next worker gets the files again.
         const slow = engine.ask("verdicts", 7);
