@@ -54,7 +54,7 @@ export const MAX_LINK_CHARS = 32_000;
 export const MAX_LINK_CASE_BYTES = 4 << 20;
 /** Maximum size in bytes of a case's file: two robots.txt of the engine's maximum size in base64, and the rest. */
 export const MAX_CASE_FILE_BYTES = 48 << 20;
-/** Maximum length of a case that survives a reload, in UTF-16 units or bytes of files. Browsers store about 5 times it. */
+/** Maximum length of a case that survives a reload, in UTF-16 units or file bytes. Browsers store about 5 times it. */
 export const MAX_KEPT_CHARS = 1 << 20;
 /** Maximum number of states for undo and redo. */
 export const MAX_STATES = 500;
