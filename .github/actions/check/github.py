@@ -11,12 +11,12 @@ from report import Report, Stop, marker, visible
 MAX_ANNOTATIONS = 10
 """Maximum number of annotations of each level. GitHub shows no more for a step."""
 MAX_COMMENT_PAGES = 30
-"""Maximum number of pages, of 100 comments each, in which the action looks for its comment."""
+"""Maximum number of pages, of 100 comments each, that the action searches for its comment."""
 REQUEST_SECONDS = 30
 """Seconds without an answer after which a request fails."""
 
 AUTHOR = "github-actions[bot]"
-"""The account of a job's token. A comment by anyone else is never changed, whatever its text is."""
+"""The account of a job's token. A comment by another account is never changed, whatever its text."""
 
 
 class Event:

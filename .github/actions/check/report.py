@@ -1,4 +1,4 @@
-"""The report as Markdown, in which untrusted text appears only in code spans."""
+"""The report as Markdown. Untrusted text appears only in code spans."""
 
 import re
 import urllib.parse
@@ -10,7 +10,7 @@ MAX_COMMENT_BYTES = 65_536
 MAX_ITEMS = 25
 """Maximum number of items in a list. The heading counts all."""
 MAX_QUOTED_CHARACTERS = 300
-"""Maximum number of characters shown from a text."""
+"""Maximum number of characters shown of a text."""
 MAX_CRAWLERS = 8
 """Maximum number of crawlers named in an item."""
 
@@ -24,7 +24,7 @@ class Stop(Exception):
 
 @dataclass
 class Answer:
-    """What a run of the command said: 0 for nothing, 1 for something, 2 for an error; objects, and messages."""
+    """The result of a command: its exit code (0 nothing found, 1 something found, 2 error), objects and messages."""
 
     code: int
     objects: list[dict]
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass
 class Report:
-    """The results for a pull request, or for a commit. An answer is None if its question was not asked."""
+    """The results for a pull request or a commit. An answer is None if its question was not asked."""
 
     robots: str
     assertions: str
@@ -72,7 +72,7 @@ class Report:
         """Returns the reasons why the check fails."""
         errors = sum(finding["severity"] == "error" for finding in self.findings())
         failed = sum(not outcome["passed"] for outcome in self.proofs.objects) if self.proofs else 0
-        questions = {"mistakes not searched": self.lint, "assertions not checked": self.proofs, "versions not compared": self.changes}
+        questions = {"file not linted": self.lint, "assertions not checked": self.proofs, "versions not compared": self.changes}
         return [
             *([counted(errors, "error")] if errors else []),
             *([counted(failed, "failed assertion")] if failed else []),
@@ -88,7 +88,7 @@ def visible(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Returns a text as a code span, in which GitHub reads no Markdown, HTML, mention or link."""
+    """Returns a text as a code span. GitHub reads no Markdown, HTML, mention or link in it."""
     shown = visible(text)
     # A span ends at the first run of backticks with the length of its opening run.
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
@@ -112,7 +112,7 @@ def render(report: Report, commit: str) -> str:
 
 
 def fitting(parts: Iterable[str], end: str, limit: int) -> str:
-    """Joins whole parts, which may take `limit` bytes with the end and, if some are left out, a remark."""
+    """Joins parts and the end within `limit` bytes. Leaves out the last parts if necessary, and adds a remark."""
     parts = list(parts)
     if size("".join(parts) + end) <= limit:
         return "".join(parts) + end
@@ -130,7 +130,7 @@ def size(text: str) -> int:
 
 
 def changes(report: Report) -> Iterator[str]:
-    """Yields what opens and closes."""
+    """Yields the paths that open and close."""
     if report.changes is None:
         return
     robots = code(report.robots)
@@ -226,7 +226,7 @@ def findings(report: Report) -> Iterator[str]:
     if report.lint is None:
         return
     if report.lint.code == 2:
-        yield "\n**Findings**: not searched\n\n"
+        yield "\n**Findings**: not linted\n\n"
         yield from listed(f"- {code(message)}\n" for message in report.lint.messages)
         return
     found = report.findings()
@@ -243,7 +243,7 @@ def finding_line(finding: dict) -> str:
 
 
 def listed(items: Iterable[str]) -> Iterator[str]:
-    """Yields the first items of a list, and the number of the others."""
+    """Yields the first items of a list, and the number of remaining items."""
     items = list(items)
     yield from items[:MAX_ITEMS]
     if len(items) > MAX_ITEMS:

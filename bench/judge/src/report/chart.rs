@@ -21,10 +21,10 @@ const MODEL: &str = "fresh";
 /// The engine that represents Reptile. Its other engines, such as those for other dialects, are not drawn.
 const REPTILE: &str = "reptile-google-lib";
 
-/// Engines that match text, for which Reptile reads robots.txt: see METHODOLOGY.md.
+/// Engines that only match text. Reptile reads robots.txt for them; see METHODOLOGY.md.
 const MATCHERS: [&str; 5] = ["regex", "regex-automata", "re2", "hyperscan", "vectorscan"];
 
-/// What the chart shows.
+/// The title of the chart.
 const TITLE: &str = "URLs decided per second, each URL new to the program";
 
 /// The width, and the columns from left to right, in px.
@@ -271,7 +271,7 @@ fn svg(rows: &[Row], about: &[String; 2], notes: &[String], alternative: &str) -
     svg
 }
 
-/// Formats a number with two digits that count, because the measurements do not justify more.
+/// Formats a number with two significant digits, because the measurements do not justify more.
 fn rounded(number: f64) -> String {
     let unit = 10_f64.powf((number.log10().floor() - 1.0).max(0.0));
     grouped((number / unit).round() * unit)

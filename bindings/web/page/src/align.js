@@ -1,9 +1,9 @@
-// Aligns the lines of two texts, so that equal lines lie beside each other. Finds a shortest sequence of changes with
-// the greedy algorithm of Myers, "An O(ND) difference algorithm and its variations" (1986).
+// Aligns the lines of two texts, so that equal lines share a row. Finds a shortest sequence of changes with the greedy
+// algorithm of Myers, "An O(ND) difference algorithm and its variations" (1986).
 
 /** Returns the pairs of equal lines in a shortest sequence of at most `maxChanges` changes, or `null` if it is longer. */
 function pairsOf(first, second, maxChanges) {
-    // `ends[k]` is the farthest line of the first text on diagonal k, which is that line less the line of the second.
+    // `ends[k]` is the first text's farthest line on diagonal k, where k is that line minus the second text's line.
     const ends = new Map([[1, 0]]);
     const trace = [];
     for (let changes = 0; changes <= maxChanges; changes += 1) {

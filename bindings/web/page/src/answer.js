@@ -3,7 +3,7 @@ import { byId, element, english, shortened, token } from "./dom.js";
 import { SIGNS, lineButton } from "./table.js";
 import { hasText, say, sayNodes } from "./texts.js";
 
-/** Returns the URLs and paths that a text which is neither may mean. */
+/** Returns the URLs and paths that an invalid text may mean. */
 export function meantBy(text) {
     if (text.trim() === "" || text.startsWith("/") || /^[a-z][a-z0-9+.-]*:/i.test(text)) {
         return [];
@@ -21,7 +21,7 @@ function whyNodes(found, onLine) {
     return hasText(`why.${found.why}`) ? sayNodes(`why.${found.why}`, values) : [english(found.sentence)];
 }
 
-/** Returns which group counts. */
+/** Returns a sentence about the group that applies. */
 function groupNodes(found, onLine) {
     const lines = element("span", {}, ...found.group.lines.flatMap((line, at) => [...(at > 0 ? [" "] : []), lineButton(line, onLine)]));
     return sayNodes(`group.${found.chosenBy}`, { agent: token(found.agent), lines });

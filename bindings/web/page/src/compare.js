@@ -1,4 +1,4 @@
-// The comparison of two files: what each crawler gains and loses, and the files' lines beside each other.
+// The comparison of two files: each crawler's gains and losses, and the files' lines side by side.
 import { byId, element, token } from "./dom.js";
 import { MAX_COMPARED } from "./limits.js";
 import { badge, lineButton } from "./table.js";
@@ -32,7 +32,7 @@ function sideNode(side) {
     return element("span", { class: side ? "side" : "side none" }, ...(side ? [element("span", { class: "number" }, number(side.line)), element("code", {}, side.text)] : []));
 }
 
-/** Shows both files' lines beside each other. `aligned` is `null` if the files are too long or too different. */
+/** Shows both files' lines side by side. `aligned` is `null` if the files are too long or too different. */
 export function showAligned(aligned) {
     const panel = byId("aligned");
     if (!aligned) {

@@ -1,4 +1,4 @@
-// The findings: each with its line, what is wrong in plain words, its fix, and what the fix opens and closes.
+// The findings: each with its line, a plain explanation, its fix, and the paths that the fix opens and closes.
 import { byId, element, english, folded, setText, token } from "./dom.js";
 import { FIRST_FINDINGS } from "./limits.js";
 import { badge, lineButton } from "./table.js";

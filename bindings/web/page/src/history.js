@@ -38,7 +38,7 @@ export class History {
         if (changes.length === 0) {
             return;
         }
-        // Equal texts are kept once.
+        // Equal texts are stored once.
         const added = { ...present, ...Object.fromEntries(changes.map((key) => [key, state[key]])) };
         const cost = changes.reduce((sum, key) => sum + (state[key]?.length ?? state[key]?.size ?? 0), 0);
         const isBurst = changes.length === 1 && changes[0] === this.#lastField && now - this.#lastTime < this.#burstMs;
@@ -55,7 +55,7 @@ export class History {
         }
     }
 
-    /** Ends the current step, so that the next change is a step of its own. */
+    /** Ends the current step, so that the next change is a separate step. */
     endStep() {
         this.#lastField = "";
     }

@@ -1,4 +1,4 @@
-// How the page takes dropped files, long pastes, the keys for undo and redo, and its menu.
+// Handles dropped files, long pastes, the keys for undo and redo, and the page's menu.
 import { byId } from "./dom.js";
 
 /** Refuses a paste that makes a field longer than `max` UTF-16 units. */
@@ -39,8 +39,8 @@ export function acceptDrops({ cardOf, onDrop }) {
 }
 
 /**
- * Undoes and redoes with the usual keys, buttons and menus, in place of the browser, whose own steps end at the page's
- * changes. `ids` names the fields that this concerns. Other fields, such as a search, keep the browser's steps.
+ * Undoes and redoes with the usual keys, buttons and menus. Replaces the browser's undo, which cannot cross the page's
+ * own changes. `ids` names the fields that this concerns. Other fields, such as a search, keep the browser's steps.
  */
 export function acceptUndo({ ids, onTravel, onPaste }) {
     const fields = ids.map(byId);

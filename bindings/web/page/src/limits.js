@@ -28,7 +28,7 @@ export const MAX_SHOWN_ITEMS = 200;
 export const FIRST_FINDINGS = 20;
 /** Maximum number of crawlers for which the effect of a fix is proved. */
 export const MAX_EFFECT_AGENTS = 5;
-/** Maximum size in bytes of a file for whose fixes the effects are proved. */
+/** Maximum size in bytes of a file whose fixes' effects are proved. */
 export const MAX_EFFECT_BYTES = 64 << 10;
 /** Maximum number of lines of a file that is aligned with another. */
 export const MAX_ALIGNED_LINES = 5000;
@@ -54,13 +54,13 @@ export const MAX_LINK_CHARS = 32_000;
 export const MAX_LINK_CASE_BYTES = 4 << 20;
 /** Maximum size in bytes of a case's file: two robots.txt of the engine's maximum size in base64, and the rest. */
 export const MAX_CASE_FILE_BYTES = 48 << 20;
-/** Maximum length of a case that survives a reload, in UTF-16 units, or in bytes of files. Browsers store some 5 times that. */
+/** Maximum length of a case that survives a reload, in UTF-16 units or file bytes. Browsers store about 5 times it. */
 export const MAX_KEPT_CHARS = 1 << 20;
 /** Maximum number of states for undo and redo. */
 export const MAX_STATES = 500;
 /** Maximum length in UTF-16 units, or in bytes of files, of the texts that are kept for undo and redo. */
 export const MAX_STATE_CHARS = 64 << 20;
-/** Milliseconds without a change of the same field after which the next change is a step of its own. */
+/** Milliseconds without a change of the same field after which the next change is a separate step. */
 export const BURST_MS = 1000;
 /** Milliseconds between a change and the storing of a case with a file. */
 export const KEEP_PAUSE_MS = 500;

@@ -1,4 +1,4 @@
-// The page: connects the inputs, the engine, and what is shown.
+// The page: connects the inputs, the engine and the views.
 import { meantBy, showAnswer } from "./answer.js";
 import { CaseError, fromFile, fromFragment, isCaseFile, isKeepable, keep, kept, toFile, toFragment } from "./case.js";
 import { showAligned, showComparison } from "./compare.js";
@@ -39,14 +39,14 @@ let awaitsCatalog = null;
 /** Counts the changes of the first file, so that a fix is applied to the file for which it was found. */
 let revision = 0;
 let foundAt = -1;
-/** The number of cases that are being opened. Until their files are read, the inputs are no state of their own. */
+/** The number of cases that are being opened. Until their files are read, the inputs are not recorded as a state. */
 let opening = 0;
 let isComparing = false;
 /** Whether kinds of findings that are off by default are shown. */
 let isShowingAll = false;
 /** Whether more than the first findings are shown. */
 let isLong = false;
-/** Whether the next state is a step of its own, because the page made it and not the visitor's typing. */
+/** Whether the next state is a separate step, because the page and not the visitor's typing caused it. */
 let isOwnStep = false;
 let message = null;
 /** Whether the list of URLs was too long at the last question. The page says so once, and hides no other message. */
@@ -162,7 +162,7 @@ function record() {
     }
 }
 
-/** Begins a step that is undone by itself. */
+/** Begins a step that is undone separately. */
 function startStep() {
     record();
     history.endStep();
@@ -217,7 +217,7 @@ function linkedCase() {
     return byId(fragment) ? "" : fragment;
 }
 
-/** Opens the case that was kept, or else an empty one, and then the case of the address, which may be damaged. */
+/** Opens the stored case, or else an empty one, and then the case in the address, which may be damaged. */
 async function openFirst() {
     await openCase(kept() ?? START);
     await openLink();
@@ -594,7 +594,7 @@ function applyFix(finding) {
     const host = byId("host").value.trim();
     const asked = revision;
     const only = finding ? { code: finding.code, line: finding.line } : null;
-    // What was typed since must not be lost.
+    // Text typed since the request must not be lost.
     ask("fix", { ...common(), host, only }, (text) => asked === revision && replaceFirst(text), "findings");
 }
 

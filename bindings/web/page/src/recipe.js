@@ -11,7 +11,7 @@ export function closingLines(group, crawlers) {
     return [...lines, "Disallow: /", ""].join("\n");
 }
 
-/** Returns a text with lines after it, set apart by an empty line. */
+/** Returns a text with lines appended after an empty line. */
 export function appended(text, lines) {
     const body = text.trimEnd();
     return body === "" ? lines : `${body}\n\n${lines}`;

@@ -170,7 +170,7 @@ const answers = {
     },
 
     /**
-     * Returns what each edit opens and closes: for each, the first crawler with a difference and a shortest path, and
+     * Returns each edit's effect: the first crawler with a difference and a shortest path that opens or closes, and
      * whether the comparison is complete for every crawler. Returns `null` for a file that is too long.
      */
     effects({ dialect, agents, exact, edits }) {
