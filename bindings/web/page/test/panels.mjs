@@ -85,6 +85,7 @@ async function bytes(page) {
     assert.ok(await page.locator("#findings li").count() > 0);
     assert.deepEqual(await offers(), [false, false]);
     await page.click("#robots-notice button");
+    await page.waitForSelector("#robots-notice", { state: "hidden" });
     await settled(page);
     assert.deepEqual(await offers(), [true, true]);
 }
