@@ -199,6 +199,8 @@ async function attempt(work) {
 }
 
 async function openFile(file, pane) {
+    // The page is busy while it reads.
+    askSoon();
     await attempt(async () => {
         if (await isCaseFile(file)) {
             const testCase = await fromFile(file);
@@ -724,7 +726,10 @@ for (const [input, button, pane] of [["file", "open", first], ["second-file", "s
     });
 }
 for (const [id, pane] of [["robots", first], ["second", second]]) {
-    byId(`${id}-notice`).querySelector("button").addEventListener("click", () => pane.editAsText());
+    byId(`${id}-notice`).querySelector("button").addEventListener("click", () => {
+        askSoon();
+        pane.editAsText();
+    });
 }
 acceptDrops({
     cardOf: (target) => (isComparing && target.closest?.("#second-card") ? "second-card" : "robots-card"),

@@ -81,6 +81,7 @@ async function bytes(page) {
     const body = Buffer.from("User-agent: *\nDisallow: /\xff\nDisallow: /a\nDisallow: /a\n", "latin1");
     const offers = async () => [await page.locator("#findings [data-fix]").count() > 0, await page.isVisible("#fix-all")];
     await page.setInputFiles("#file", { name: "robots.txt", mimeType: "text/plain", buffer: body });
+    await page.waitForSelector("#robots-notice:not([hidden])");
     await settled(page);
     assert.ok(await page.locator("#findings li").count() > 0);
     assert.deepEqual(await offers(), [false, false]);
