@@ -165,12 +165,25 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
 /// # Errors
 /// Returns the errors of [`split`] for a text that does not begin with `/`, [`UrlError::TooLong`] for a path over
 /// [`MAX_URL_BYTES`], and [`UrlError::Control`] for a path with a NUL, tab or line break.
-#[inline]
+// Inlined, like everything between a URL and its walk; see *Stores* in `compiler/AUTOMATON.md`.
+#[inline(always)]
 pub fn path_at_any_origin(text: &[u8]) -> Result<Path<'_>, UrlError> {
+    let ordinary = match text {
+        [b'/', ..] if text.len() > MAX_URL_BYTES => None,
+        [b'/', ..] => parts::ordinary_path(text),
+        _ => split_ordinary(text).map(|url| url.path),
+    };
+    ordinary.map_or_else(|| path_of_unusual(text), Ok)
+}
+
+/// Implements [`path_at_any_origin`] for any text.
+#[inline(never)]
+fn path_of_unusual(text: &[u8]) -> Result<Path<'_>, UrlError> {
     match text {
         [b'/', ..] if text.len() > MAX_URL_BYTES => Err(UrlError::TooLong),
-        [b'/', ..] => parts::ordinary_path(text).map_or_else(|| path_with_special(text), Ok),
-        _ => split(text).map(|url| url.path),
+        [b'/', ..] if has_special(text) => path_with_special(text),
+        [b'/', ..] => Ok(Path::new(text)),
+        _ => split_any(text).map(|url| url.path),
     }
 }
 
