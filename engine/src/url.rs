@@ -93,15 +93,15 @@ pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     const HTTP: u64 = u64::from_le_bytes(*b"\0http://");
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");
     let start = u64::from_le_bytes(*url.first_chunk()?);
-    let UrlScan { name, has_special, has_escapable } = scan_url(url)?;
+    let UrlScan { name, has_escapable } = scan_url(url)?;
     let is_https = start == HTTPS;
     let scheme = if is_https { Scheme::Https } else { Scheme::Http };
     let host_start = 7 + usize::from(is_https);
     // The last classified byte ends the name if no earlier byte does.
     let host_len = ((!name | 1 << 63) >> host_start).trailing_zeros() as usize;
-    // Unknown schemes and special bytes are rare, so a single branch handles both.
+    // Unknown schemes and long URLs are rare, so a single branch handles both.
     let is_known = is_https | (start << 8 == HTTP);
-    if !is_known | has_special | (url.len() > MAX_URL_BYTES) {
+    if !is_known | (url.len() > MAX_URL_BYTES) {
         return None;
     }
     let (host, path) = url.get(host_start..)?.split_at_checked(host_len)?;
