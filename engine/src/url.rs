@@ -93,15 +93,15 @@ pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     const HTTP: u64 = u64::from_le_bytes(*b"\0http://");
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");
     let start = u64::from_le_bytes(*url.first_chunk()?);
-    let UrlScan { name, has_special, has_escapable } = scan_url(url)?;
+    let UrlScan { name, has_escapable } = scan_url(url)?;
     let is_https = start == HTTPS;
     let scheme = if is_https { Scheme::Https } else { Scheme::Http };
     let host_start = 7 + usize::from(is_https);
     // The last classified byte ends the name if no earlier byte does.
     let host_len = ((!name | 1 << 63) >> host_start).trailing_zeros() as usize;
-    // Unknown schemes and special bytes are rare, so a single branch handles both.
+    // Unknown schemes and long URLs are rare, so a single branch handles both.
     let is_known = is_https | (start << 8 == HTTP);
-    if !is_known | has_special | (url.len() > MAX_URL_BYTES) {
+    if !is_known | (url.len() > MAX_URL_BYTES) {
         return None;
     }
     let (host, path) = url.get(host_start..)?.split_at_checked(host_len)?;
@@ -165,12 +165,25 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
 /// # Errors
 /// Returns the errors of [`split`] for a text that does not begin with `/`, [`UrlError::TooLong`] for a path over
 /// [`MAX_URL_BYTES`], and [`UrlError::Control`] for a path with a NUL, tab or line break.
-#[inline]
+// Inlined, like everything between a URL and its walk; see *Stores* in `compiler/AUTOMATON.md`.
+#[inline(always)]
 pub fn path_at_any_origin(text: &[u8]) -> Result<Path<'_>, UrlError> {
+    let ordinary = match text {
+        [b'/', ..] if text.len() > MAX_URL_BYTES => None,
+        [b'/', ..] => parts::ordinary_path(text),
+        _ => split_ordinary(text).map(|url| url.path),
+    };
+    ordinary.map_or_else(|| path_of_unusual(text), Ok)
+}
+
+/// Implements [`path_at_any_origin`] for any text.
+#[inline(never)]
+fn path_of_unusual(text: &[u8]) -> Result<Path<'_>, UrlError> {
     match text {
         [b'/', ..] if text.len() > MAX_URL_BYTES => Err(UrlError::TooLong),
-        [b'/', ..] => parts::ordinary_path(text).map_or_else(|| path_with_special(text), Ok),
-        _ => split(text).map(|url| url.path),
+        [b'/', ..] if has_special(text) => path_with_special(text),
+        [b'/', ..] => Ok(Path::new(text)),
+        _ => split_any(text).map(|url| url.path),
     }
 }
 

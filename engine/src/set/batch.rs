@@ -251,7 +251,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                     return Err(rulesets.missing(*ruleset));
                 };
                 let ruleset = Ruleset::stored(stored)?;
-                let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(room, path))?;
+                let verdict = ruleset.verdict_in(room, &path.normal(self.normal_form))?;
                 match row {
                     // A special case, because filling a row of one would call a function.
                     [only] => *only = verdict,

@@ -148,29 +148,28 @@ impl<'a> Columns<'a> {
         }
         let chosen = chosen.get(range.start as usize..range.end as usize).unwrap_or_default();
         walked.clear();
-        path.with_normal(policy.normal_form, |path| {
-            for AgentGroup { agent, group, has_more } in chosen {
-                let verdict = match group {
-                    _ if *has_more => {
-                        let groups = agents[*agent as usize].groups(&policy.view)?.all()?;
-                        policy.explain_together(groups, path)?.verdict
-                    }
-                    None => Verdict::Allow,
-                    Some(group) => match walked.iter().find(|(ruleset, _)| *ruleset == group.ruleset) {
-                        Some((_, known)) => *known,
-                        None => {
-                            let verdict = ruleset_at(policy.rulesets, group.ruleset)?.verdict_in(room, path)?;
-                            walked.push((group.ruleset, verdict));
-                            verdict
-                        }
-                    },
-                };
-                match row.get_mut(*agent as usize) {
-                    Some(cell) => *cell = verdict,
-                    None => row.fill(verdict),
+        let path = &path.normal(policy.normal_form);
+        for AgentGroup { agent, group, has_more } in chosen {
+            let verdict = match group {
+                _ if *has_more => {
+                    let groups = agents[*agent as usize].groups(&policy.view)?.all()?;
+                    policy.explain_together(groups, path)?.verdict
                 }
+                None => Verdict::Allow,
+                Some(group) => match walked.iter().find(|(ruleset, _)| *ruleset == group.ruleset) {
+                    Some((_, known)) => *known,
+                    None => {
+                        let verdict = ruleset_at(policy.rulesets, group.ruleset)?.verdict_in(room, path)?;
+                        walked.push((group.ruleset, verdict));
+                        verdict
+                    }
+                },
+            };
+            match row.get_mut(*agent as usize) {
+                Some(cell) => *cell = verdict,
+                None => row.fill(verdict),
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }

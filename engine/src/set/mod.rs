@@ -457,7 +457,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline(always)]
     fn verdict_of(&self, ruleset: u32, path: &Path<'_>) -> Result<Verdict, FormatError> {
         let ruleset = policy::ruleset_at(self.rulesets(), ruleset)?;
-        Ok(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?)
+        Ok(ruleset.verdict(&path.normal(self.normal_form))?)
     }
 
     /// Computes the verdicts for one path and several agents by the policy at an address.

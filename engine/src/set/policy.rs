@@ -94,23 +94,22 @@ impl<'a> Policy<'a> {
             }
             return Ok(());
         }
-        path.with_normal(self.normal_form, |path| {
-            let mut last = None;
-            for (agent, verdict) in agents.iter().zip(verdicts) {
-                let groups = agent.groups(&self.view)?;
-                *verdict = match (groups.first, last) {
-                    _ if groups.has_more() => self.explain_together(groups.all()?, path)?.verdict,
-                    (None, _) => Verdict::Allow,
-                    (Some(group), Some((walked, known))) if walked == group => known,
-                    (Some(group), _) => {
-                        let verdict = self.rules(group)?.ruleset.verdict(path)?;
-                        last = Some((group, verdict));
-                        verdict
-                    }
-                };
-            }
-            Ok(())
-        })
+        let path = &path.normal(self.normal_form);
+        let mut last = None;
+        for (agent, verdict) in agents.iter().zip(verdicts) {
+            let groups = agent.groups(&self.view)?;
+            *verdict = match (groups.first, last) {
+                _ if groups.has_more() => self.explain_together(groups.all()?, path)?.verdict,
+                (None, _) => Verdict::Allow,
+                (Some(group), Some((walked, known))) if walked == group => known,
+                (Some(group), _) => {
+                    let verdict = self.rules(group)?.ruleset.verdict(path)?;
+                    last = Some((group, verdict));
+                    verdict
+                }
+            };
+        }
+        Ok(())
     }
 
     /// Returns the verdict for a path as written in a URL, with the best matching rule of each kind.

@@ -232,7 +232,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
             self.look_up(policy()?)?;
         }
         let Some(policy) = &self.policy else { return Ok(()) };
-        path.with_normal(policy.normal_form, |path| self.answer_normal(policy, path, verdicts, room, preferences))
+        self.answer_normal(policy, &path.normal(policy.normal_form), verdicts, room, preferences)
     }
 
     #[inline(always)]

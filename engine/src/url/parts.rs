@@ -106,13 +106,12 @@ pub(crate) fn is_ordinary_host(host: &[u8]) -> bool {
 
 /// Returns the path of a URL, given its text from the first slash on. `None` if the text contains a fragment, or a byte
 /// that makes the URL invalid.
-#[inline]
+#[inline(always)]
 pub(crate) fn ordinary_path(text: &[u8]) -> Option<Path<'_>> {
-    let (has_special, is_unescapable) = match scan_url(text) {
-        Some(scan) => (scan.has_special, !scan.has_escapable),
-        None => (has_special(text), false),
-    };
-    (!has_special).then_some(Path::ordinary(text, is_unescapable))
+    match scan_url(text) {
+        Some(scan) => Some(Path::ordinary(text, !scan.has_escapable)),
+        None => (!has_special(text)).then_some(Path::ordinary(text, false)),
+    }
 }
 
 #[cfg(test)]

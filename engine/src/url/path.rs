@@ -44,23 +44,14 @@ impl<'a> Path<'a> {
         Path { bytes, slash_missing: false, is_unescapable }
     }
 
-    /// Calls `look` with the path in a normal form. Copies the path only if its bytes must change.
+    /// Returns the path in a normal form. Copies the path only if its bytes must change.
     #[inline(always)]
-    pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
-        let normal = match self.is_unescapable && form.keeps_unescapable() {
+    pub(crate) fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
+        match self.is_unescapable && form.keeps_unescapable() {
             true => Cow::Borrowed(self.bytes),
-            false => self.normal(form),
-        };
-        // The only call, so that it is inlined.
-        look(&normal)
-    }
-
-    /// Returns the path in a normal form.
-    fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
-        if self.slash_missing {
-            return Cow::Owned(form.path(&self.to_vec()).into_owned());
+            // Not a method. A reference to a path would keep the path in memory, on the way from every URL to its walk.
+            false => normal_of(self.bytes, self.slash_missing, form),
         }
-        form.path(self.bytes)
     }
 
     /// Calls `look` with the path's bytes.
@@ -77,6 +68,15 @@ impl<'a> Path<'a> {
         let slash: &[u8] = if self.slash_missing { b"/" } else { b"" };
         [slash, self.bytes].concat()
     }
+}
+
+/// Implements [`Path::normal`] for any path.
+#[inline(never)]
+fn normal_of(bytes: &[u8], slash_missing: bool, form: NormalForm) -> Cow<'_, [u8]> {
+    if slash_missing {
+        return Cow::Owned(form.path(&[b"/", bytes].concat()).into_owned());
+    }
+    form.path(bytes)
 }
 
 /// Returns whether a byte is invalid in a URL and would break a line or column of output.

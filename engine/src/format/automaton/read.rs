@@ -361,13 +361,18 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<usize, Corrupt> {
-        let rest = path.get(from..).unwrap_or_default();
-        Ok(rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count())
+        let (rest, label) = (path.get(from..).unwrap_or_default(), self.label()?);
+        // Most labels differ in the first eight bytes, which a caller has just compared.
+        let differs = self.eight_label_bytes(0).map_or(0, |start| eight_bytes(path, from) ^ start);
+        if differs != 0 {
+            return Ok((differs.trailing_zeros() as usize / 8).min(label.len()).min(rest.len()));
+        }
+        Ok(rest.iter().zip(label).take_while(|(a, b)| a == b).count())
     }
 
     /// Returns the end of the label in `path`, or `None` if `path` does not contain the label at `from`.
     ///
-    /// Most labels are short, so eight bytes are compared at once, without a loop.
+    /// Most labels are short, so eight bytes are compared at once, and eight more, without a loop.
     ///
     /// # Errors
     /// Returns an error if the bytes end too early.
@@ -377,18 +382,32 @@ impl<'a, const W: usize> StateView<'a, W> {
         if label_len == 0 {
             return Ok(Some(from));
         }
-        let at = self.label_at();
-        let start = self.automaton.bytes.get(at..at + 8).and_then(|start| start.first_chunk());
-        let start = start.ok_or(corrupt!(at, "a label"))?;
-        let differs = eight_bytes(path, from) ^ u64::from_le_bytes(*start);
+        let start = self.eight_label_bytes(0).ok_or(corrupt!(self.label_at(), "a label"))?;
+        let differs = eight_bytes(path, from) ^ start;
         let end = from + label_len;
         if differs & u64::MAX >> (64 - 8 * label_len.min(8)) != 0 || end > path.len() {
             return Ok(None);
         }
-        if label_len > 8 && path.get(from + 8..end) != self.label()?.get(8..) {
-            return Ok(None);
+        if label_len > 8 {
+            let is_same = match self.eight_label_bytes(8) {
+                Some(rest) if label_len <= 16 => {
+                    (eight_bytes(path, from + 8) ^ rest) & u64::MAX >> (128 - 8 * label_len) == 0
+                }
+                _ => path.get(from + 8..end) == self.label()?.get(8..),
+            };
+            if !is_same {
+                return Ok(None);
+            }
         }
         Ok(Some(end))
+    }
+
+    /// Returns eight bytes from an offset in the label on, which may include bytes after it.
+    #[inline(always)]
+    fn eight_label_bytes(&self, offset: usize) -> Option<u64> {
+        let at = self.label_at() + offset;
+        let eight = self.automaton.bytes.get(at..at + 8).and_then(|eight| eight.first_chunk());
+        eight.map(|&eight| u64::from_le_bytes(eight))
     }
 
     /// Returns whether the state accepts a rule after reading the label.
