@@ -7,7 +7,7 @@ mod record;
 mod rights;
 
 use std::fs;
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::{self, BufRead, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +42,9 @@ use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainR
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
 use rights::{Followed, Followers, PageFilter};
+
+/// Number of bytes per write to a file.
+const WRITE_BYTES: usize = 1 << 18;
 
 /// Runs the command.
 ///
@@ -213,24 +216,37 @@ impl Filter<'_> {
     }
 
     /// Copies an archive's kept records.
-    fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut FilterCounts) -> Result<()> {
-        let Archive { path, source, is_packed } = archive;
-        let mut write = |stored: Stored| match &mut target {
-            None => Ok(0),
-            Some(Target { output, packs }) => {
-                let written = if *packs && !is_packed { stored.pack_to(output) } else { stored.copy_to(output) };
-                written.map_err(|error| output.failure(&error))
-            }
+    fn copy(&self, archive: Archive<'_>, target: Option<&mut Target>, counts: &mut FilterCounts) -> Result<()> {
+        let Some(Target { output, packs }) = target else {
+            return self.copy_to(archive, &mut |_| Ok(0), counts);
         };
+        let packs = *packs && !archive.is_packed;
+        // A file is read only when it is complete, and a pipe's reader gets each record at once.
+        let capacity = if output.is_file() { WRITE_BYTES } else { 0 };
+        let mut output = BufWriter::with_capacity(capacity, output);
+        let mut write = |stored: Stored| {
+            let written = if packs { stored.pack_to(&mut output) } else { stored.copy_to(&mut output) };
+            written.map_err(|error| output.get_ref().failure(&error))
+        };
+        self.copy_to(archive, &mut write, counts)?;
+        output.flush().map_err(|error| output.get_ref().failure(&error))
+    }
+
+    fn copy_to(
+        &self,
+        Archive { path, source, is_packed }: Archive<'_>,
+        write: &mut dyn FnMut(Stored) -> Result<u64>,
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
         let searches = self.plan.resync;
         if is_packed {
             let records = PackedRecords::new(source, searches);
             let mut records = if self.pages.is_some() { records.with_block_starts() } else { records };
-            self.copy_each(path, || records.next_record(), &mut write, counts)
+            self.copy_each(path, || records.next_record(), write, counts)
         } else {
             let records = PlainRecords::new(source, searches);
             let mut records = if self.pages.is_some() { records.with_block_starts() } else { records };
-            self.copy_each(path, || records.next_record(), &mut write, counts)
+            self.copy_each(path, || records.next_record(), write, counts)
         }
     }
 

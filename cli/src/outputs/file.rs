@@ -127,6 +127,11 @@ impl Output {
         Ok(Output { name: path.shown(), target: Target::Remote(remote), compressor: None })
     }
 
+    /// Returns whether the output is a new file or object, which appears when it is complete.
+    pub fn is_file(&self) -> bool {
+        matches!(self.target, Target::File(_) | Target::Remote(_))
+    }
+
     /// Returns whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())

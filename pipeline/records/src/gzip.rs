@@ -189,6 +189,10 @@ impl<R: BufRead + Unpack + Ahead> Unpack for Members<R> {
         Some(self.member.source().used())
     }
 
+    fn skip(&mut self, most: u64) -> u64 {
+        self.whole.as_mut().map_or(0, |whole| whole.skip(most))
+    }
+
     fn find_member(&mut self) -> io::Result<bool> {
         let is_found = skip_to_member(self.member.source())?;
         if is_found {

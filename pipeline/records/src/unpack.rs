@@ -135,6 +135,10 @@ impl Unpack for Unpacked {
         self.decoder.packed_offset()
     }
 
+    fn skip(&mut self, most: u64) -> u64 {
+        self.decoder.skip(most)
+    }
+
     fn find_member(&mut self) -> io::Result<bool> {
         self.decoder.find_member()
     }
@@ -315,6 +319,10 @@ impl Unpack for Start {
 
     fn is_ready(&self) -> bool {
         self.rest.is_ready()
+    }
+
+    fn skip(&mut self, most: u64) -> u64 {
+        if self.at < self.bytes.len() { 0 } else { self.rest.skip(most) }
     }
 
     fn find_member(&mut self) -> io::Result<bool> {

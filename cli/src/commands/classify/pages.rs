@@ -1,5 +1,6 @@
 //! `classify --rights`: a row for each page in a crawl archive, with the statements that arrive with it.
 
+use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -25,10 +26,10 @@ use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, METADATA_KEY, SetState};
 use crate::sets::report::RecordFaults;
 
-/// Maximum number of pages decided at once. All threads share them.
+/// Maximum number of pages in a batch. All threads decide it, while the next one is read.
 const PAGES_AT_ONCE: usize = 1024;
 
-/// Number of bytes of records after which they are decided.
+/// Number of bytes of records after which a batch is complete.
 const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// The files and the question of a run.
@@ -114,39 +115,65 @@ pub fn decide(
     Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
-/// Reads an archive, and passes on its pages in batches. Returns whether records were damaged.
+/// Reads an archive, and passes on its pages in batches. Other threads decide a batch while this one reads the next and
+/// writes the one before. Returns whether records were damaged.
 fn read(
     plan: &Plan,
     list: &List,
-    mut pages: Pages,
+    pages: Pages,
     of_pages: &PageSettings,
     mut write: impl FnMut(&[(Page, PageRights)]) -> Result<()>,
 ) -> Result<bool> {
-    let mut faults = RecordFaults::of(&list.urls, plan.resync);
-    let mut batch: Vec<Record> = Vec::new();
-    let mut bytes = 0;
-    loop {
-        let next = pages.next_record()?;
-        let is_end = matches!(next, NextPage::End);
-        match next {
-            NextPage::End => {}
-            NextPage::Damaged(damage) => faults.add_damage(damage)?,
-            NextPage::Record(record) => {
-                faults.add_record(&record);
-                if kind_of(&record).is_some() {
-                    bytes += record.block_start.len();
-                    batch.push(*record);
+    let mut records = PageRecords { pages, faults: RecordFaults::of(&list.urls, plan.resync), is_at_end: false };
+    rayon::in_place_scope(|scope| {
+        let mut begun: Option<Receiver<Result<Vec<(Page, PageRights)>>>> = None;
+        loop {
+            let batch = records.next_batch();
+            let stopped = |_| Failure::new("internal error: a deciding thread has failed; please report it");
+            let decided = begun.take().map(|decided| decided.recv().map_err(stopped)?).transpose()?;
+            // The rows before an unreadable record are written.
+            let (batch, error) = batch.map_or_else(|error| (None, Some(error)), |batch| (batch, None));
+            if let Some(batch) = batch {
+                let (sender, receiver) = mpsc::sync_channel(1);
+                begun = Some(receiver);
+                // The receiver is dropped if writing fails.
+                scope.spawn(move |_| drop(sender.send(decide_all(plan, of_pages, &batch))));
+            }
+            decided.map_or(Ok(()), |decided| write(&decided))?;
+            match error {
+                Some(error) => return Err(error),
+                None if begun.is_none() => return Ok(records.faults.damaged > 0),
+                None => {}
+            }
+        }
+    })
+}
+
+/// The records of an archive in batches.
+struct PageRecords<'l> {
+    pages: Pages,
+    faults: RecordFaults<'l>,
+    is_at_end: bool,
+}
+
+impl PageRecords<'_> {
+    /// Returns the next records that may be pages, or `None` at the end.
+    fn next_batch(&mut self) -> Result<Option<Vec<Record>>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while !self.is_at_end && batch.len() < PAGES_AT_ONCE && bytes < BYTES_AT_ONCE {
+            match self.pages.next_record()? {
+                NextPage::End => self.is_at_end = true,
+                NextPage::Damaged(damage) => self.faults.add_damage(damage)?,
+                NextPage::Record(record) => {
+                    self.faults.add_record(&record);
+                    if kind_of(&record).is_some() {
+                        bytes += record.block_start.len();
+                        batch.push(*record);
+                    }
                 }
             }
         }
-        if is_end || batch.len() >= PAGES_AT_ONCE || bytes >= BYTES_AT_ONCE {
-            write(&decide_all(plan, of_pages, &batch)?)?;
-            batch.clear();
-            bytes = 0;
-        }
-        if is_end {
-            return Ok(faults.damaged > 0);
-        }
+        Ok(Some(batch).filter(|batch| !batch.is_empty()))
     }
 }
 

@@ -11,7 +11,9 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::member::{MEMBER_START, Member, Unpack};
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::member::{MEMBER_START, TRAILER_BYTES, Unpack, read_header, trailer_of};
 
 /// Compressed bytes per chunk, which one thread decompresses.
 const CHUNK_BYTES: usize = 512 << 10;
@@ -53,6 +55,23 @@ impl WholeMember {
     /// Returns the compressed bytes.
     pub fn packed(&self) -> &[u8] {
         self.chunk.bytes.get(self.packed.clone()).unwrap_or_default()
+    }
+}
+
+impl Unpack for WholeMember {
+    fn has_members(&self) -> bool {
+        true
+    }
+
+    fn skip(&mut self, most: u64) -> u64 {
+        let len = self.data.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+        self.data.start += len;
+        len as u64
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        // The outer reader finds out whether another member follows.
+        Ok(0)
     }
 }
 
@@ -133,41 +152,66 @@ impl Chunk {
 /// Decompresses the complete members in a chunk.
 fn find_members(bytes: &[u8]) -> FoundMembers {
     let mut found = FoundMembers::default();
-    let (mut at, mut false_starts, mut used) = (0, 0, 0);
-    let mut part = vec![0; READ_BYTES];
-    let mut member = Member::new(bytes);
+    // The data is never moved. Memory that stays unused costs nothing.
+    found.data.reserve(MAX_CHUNK_DATA_BYTES + READ_BYTES);
+    let (mut at, mut false_starts, mut used, mut filled) = (0, 0, 0, 0);
+    let mut inflate = Decompress::new(false);
     while let Some(start) = next_start(bytes, at) {
-        *member.source() = &bytes[start..];
-        member.begin();
-        let data_start = found.data.len();
-        let is_whole = loop {
-            match member.read(&mut part) {
-                Ok(0) => break true,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break false,
-                Ok(len) => {
-                    used += len;
-                    if used > MAX_CHUNK_DATA_BYTES {
-                        found.data.truncate(data_start);
-                        return found;
-                    }
-                    found.data.extend_from_slice(&part[..len]);
-                }
-            }
-        };
-        if is_whole {
-            at = bytes.len() - member.source().len();
-            found.members.push_back((start..at, data_start..found.data.len()));
+        let (len, end) =
+            whole_member(&bytes[start..], &mut inflate, &mut found.data, filled, MAX_CHUNK_DATA_BYTES - used);
+        used += len;
+        if let Some(end) = end {
+            at = start + end;
+            found.members.push_back((start..at, filled..filled + len));
+            filled += len;
             continue;
         }
-        found.data.truncate(data_start);
         at = start + 1;
         false_starts += 1;
-        if false_starts > MAX_FALSE_STARTS {
+        if used > MAX_CHUNK_DATA_BYTES || false_starts > MAX_FALSE_STARTS {
             break;
         }
     }
+    found.data.truncate(filled);
     found
+}
+
+/// Decompresses a member's data to `data`, from `start` on, and returns the number of bytes and the member's length in
+/// compressed bytes. The length is `None` if the member is incomplete, damaged, or has more than `most` bytes of data.
+fn whole_member(
+    bytes: &[u8],
+    inflate: &mut Decompress,
+    data: &mut Vec<u8>,
+    start: usize,
+    most: usize,
+) -> (usize, Option<usize>) {
+    let (mut packed, mut len) = (bytes, 0);
+    if read_header(&mut packed).is_err() {
+        return (0, None);
+    }
+    inflate.reset(false);
+    loop {
+        // Each byte is initialized once.
+        if data.len() - start - len < READ_BYTES {
+            data.resize(start + len + READ_BYTES, 0);
+        }
+        let packed_before = inflate.total_in();
+        let status = inflate.decompress(packed, &mut data[start + len..], FlushDecompress::None);
+        let used = (inflate.total_in() - packed_before) as usize;
+        packed = packed.get(used..).unwrap_or_default();
+        let is_stuck = used == 0 && inflate.total_out() == len as u64;
+        len = inflate.total_out() as usize;
+        match status {
+            _ if len > most => return (len, None),
+            Ok(Status::StreamEnd) => break,
+            Ok(_) if !is_stuck => {}
+            Ok(_) | Err(_) => return (len, None),
+        }
+    }
+    let mut checksum = Crc::new();
+    checksum.update(&data[start..start + len]);
+    let is_whole = packed.split_off(..TRAILER_BYTES).is_some_and(|trailer| trailer == trailer_of(&checksum));
+    (len, is_whole.then(|| bytes.len() - packed.len()))
 }
 
 /// Returns the next position from `at` where a member may begin.
@@ -406,6 +450,38 @@ mod tests {
             };
             assert!(found == texts);
             assert_eq!((end, members.packed_offset()), (fails.then_some(5), Some(packed.len() as u64)));
+        }
+    }
+
+    /// Tests that skipping uses exactly the bytes of the current member that are already decompressed.
+    #[test]
+    fn only_the_current_member_is_skipped() {
+        let texts: Vec<Vec<u8>> = (0..3000_u32)
+            .map(|n| (0..n % 400).flat_map(|i| i.wrapping_mul(n).wrapping_mul(0x9e37_79b9).to_le_bytes()).collect())
+            .collect();
+        let packed: Vec<u8> = texts.iter().flat_map(|text| gzip(text)).collect();
+        assert!(packed.len() > 2 * CHUNK_BYTES);
+        for most in [1, 100, u64::MAX] {
+            let mut chunks = Chunks::new(MemberParts { bytes: &packed, part: CHUNK_BYTES, fails: false });
+            chunks.max_chunks = 4;
+            let mut members = super::super::Members::new(chunks);
+            assert_eq!(members.skip(most), 0, "before the first read");
+            let (mut ends, mut skipped, mut buffer) = (vec![0; texts.len()], 0, [0; 100]);
+            loop {
+                let len = members.read(&mut buffer).unwrap();
+                if len == 0 {
+                    break;
+                }
+                let member = members.member() as usize;
+                assert!(texts[member][ends[member]..].starts_with(&buffer[..len]), "{member}");
+                let found = members.skip(most);
+                assert!(found <= most);
+                skipped += found;
+                ends[member] += len + found as usize;
+            }
+            assert!(ends.iter().copied().eq(texts.iter().map(Vec::len)), "{most}");
+            assert!(skipped > 0);
+            assert_eq!(members.packed_offset(), Some(packed.len() as u64));
         }
     }
 }

@@ -8,6 +8,9 @@ use flate2::bufread::DeflateDecoder;
 /// A member's first bytes: the magic number and the only compression method.
 pub const MEMBER_START: [u8; 3] = [0x1f, 0x8b, 8];
 
+/// Length in bytes of a member's trailer: the checksum and the length of its data.
+pub(super) const TRAILER_BYTES: usize = 8;
+
 /// Flags in a member's header: header checksum, extra fields, name, comment, and the reserved flags.
 pub(super) const HEADER_CRC: u8 = 1 << 1;
 pub(super) const EXTRA: u8 = 1 << 2;
@@ -51,6 +54,13 @@ pub trait Unpack: Read + Send {
     /// Returns an error if the source is unreadable.
     fn find_member(&mut self) -> io::Result<bool> {
         Ok(false)
+    }
+
+    /// Skips at most `most` bytes of the last read's member that are in memory, without copying them. Returns their
+    /// number, which may be 0.
+    fn skip(&mut self, most: u64) -> u64 {
+        let _ = most;
+        0
     }
 
     /// Reads the remaining bytes without decompressing them. Returns their number, as compressed bytes if possible.
@@ -137,62 +147,14 @@ impl<R: BufRead> Member<R> {
         self.stage = Stage::Start;
     }
 
-    /// Reads the member's header.
-    fn header(&mut self) -> io::Result<()> {
-        let source = self.deflate.get_mut();
-        let mut checksum = Crc::new();
-        let mut byte = || -> io::Result<u8> {
-            let mut byte = [0];
-            source.read_exact(&mut byte)?;
-            checksum.update(&byte);
-            Ok(byte[0])
-        };
-        // Byte by byte, so that a search continues directly after the first wrong byte.
-        for expected in MEMBER_START {
-            let found = byte()?;
-            if found != expected {
-                return Err(damage(format!("expected a gzip member, found the byte 0x{found:02x}")));
-            }
-        }
-        let flags = byte()?;
-        if flags & RESERVED != 0 {
-            return Err(damage(format!("a gzip member has the unknown flags 0x{flags:02x}")));
-        }
-        // Modification time, extra flags and operating system.
-        for _ in 0..6 {
-            byte()?;
-        }
-        if flags & EXTRA != 0 {
-            let len = u16::from_le_bytes([byte()?, byte()?]);
-            for _ in 0..len {
-                byte()?;
-            }
-        }
-        for text in [NAME, COMMENT] {
-            if flags & text != 0 {
-                while byte()? != 0 {}
-            }
-        }
-        if flags & HEADER_CRC != 0 {
-            let expected = checksum.sum() as u16;
-            let mut found = [0; 2];
-            source.read_exact(&mut found)?;
-            if u16::from_le_bytes(found) != expected {
-                return Err(damage("the checksum of a gzip member's header is wrong".into()));
-            }
-        }
-        Ok(())
-    }
-
     /// Reads the member's trailer, and compares it with the data.
     fn trailer(&mut self) -> io::Result<()> {
-        let mut trailer = [0; 8];
+        let mut trailer = [0; TRAILER_BYTES];
         let source = self.deflate.get_mut();
         let cut = |error| cut(error, "it ends within the checksum and the length at the end of a gzip member");
         source.read_exact(&mut trailer).map_err(cut)?;
         self.stage = Stage::End;
-        let expected = [self.checksum.sum().to_le_bytes(), self.checksum.amount().to_le_bytes()].concat();
-        if trailer[..] != expected {
+        if trailer != trailer_of(&self.checksum) {
             return Err(damage("the checksum or the length at the end of a gzip member is wrong".into()));
         }
         Ok(())
@@ -201,7 +163,8 @@ impl<R: BufRead> Member<R> {
     /// Reads some data, or the member's end.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stage == Stage::Start {
-            self.header().map_err(|error| cut(error, "it ends within the header of a gzip member"))?;
+            read_header(self.deflate.get_mut())
+                .map_err(|error| cut(error, "it ends within the header of a gzip member"))?;
             self.stage = Stage::Data;
         }
         let len = self.deflate.read(buffer)?;
@@ -211,6 +174,60 @@ impl<R: BufRead> Member<R> {
         }
         Ok(len)
     }
+}
+
+/// Reads a member's header.
+pub(super) fn read_header(source: &mut impl Read) -> io::Result<()> {
+    let mut checksum = Crc::new();
+    let mut byte = || -> io::Result<u8> {
+        let mut byte = [0];
+        source.read_exact(&mut byte)?;
+        checksum.update(&byte);
+        Ok(byte[0])
+    };
+    // Byte by byte, so that a search continues directly after the first wrong byte.
+    for expected in MEMBER_START {
+        let found = byte()?;
+        if found != expected {
+            return Err(damage(format!("expected a gzip member, found the byte 0x{found:02x}")));
+        }
+    }
+    let flags = byte()?;
+    if flags & RESERVED != 0 {
+        return Err(damage(format!("a gzip member has the unknown flags 0x{flags:02x}")));
+    }
+    // Modification time, extra flags and operating system.
+    for _ in 0..6 {
+        byte()?;
+    }
+    if flags & EXTRA != 0 {
+        let len = u16::from_le_bytes([byte()?, byte()?]);
+        for _ in 0..len {
+            byte()?;
+        }
+    }
+    for text in [NAME, COMMENT] {
+        if flags & text != 0 {
+            while byte()? != 0 {}
+        }
+    }
+    if flags & HEADER_CRC != 0 {
+        let expected = checksum.sum() as u16;
+        let mut found = [0; 2];
+        source.read_exact(&mut found)?;
+        if u16::from_le_bytes(found) != expected {
+            return Err(damage("the checksum of a gzip member's header is wrong".into()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the trailer of a member whose data has this checksum.
+pub(super) fn trailer_of(checksum: &Crc) -> [u8; TRAILER_BYTES] {
+    let mut trailer = [0; TRAILER_BYTES];
+    trailer[..4].copy_from_slice(&checksum.sum().to_le_bytes());
+    trailer[4..].copy_from_slice(&checksum.amount().to_le_bytes());
+    trailer
 }
 
 /// Returns the error for damaged data.

@@ -287,7 +287,7 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
     fn whole_member(&mut self, member: WholeMember) -> io::Result<Option<NextStored>> {
         let (mut bytes, len) = (waiting(), member.packed().len() as u64);
         bytes.write_all(member.packed())?;
-        let mut records = only(OneMember(member), &mut self.memory, self.keeps_starts);
+        let mut records = only(member, &mut self.memory, self.keeps_starts).with_short_reads();
         let Some(found) = only_record(&mut records)? else {
             return Ok(Some(NextStored::Several(self.number + 1)));
         };
@@ -339,7 +339,7 @@ fn continues(packed: &[u8]) -> bool {
 }
 
 /// Returns a reader for a member's records that uses this memory.
-fn only<R: Read + Send>(member: OneMember<R>, memory: &mut Vec<u8>, keeps_starts: bool) -> Records<OneMember<R>> {
+fn only<R: Unpack>(member: R, memory: &mut Vec<u8>, keeps_starts: bool) -> Records<R> {
     let records = Records::with_buffer(member, false, std::mem::take(memory));
     if keeps_starts { records.with_block_starts(start_bytes) } else { records }
 }

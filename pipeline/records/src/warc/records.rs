@@ -43,6 +43,9 @@ const MAX_SKIPPED_LINE_BYTES: usize = 128;
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
+/// Number of bytes per read from a source that can skip the rest: enough for usual headers.
+const SHORT_READ_BYTES: usize = 1 << 11;
+
 /// The start of a record in any version.
 pub const RECORD_START: &[u8] = b"WARC/";
 
@@ -151,8 +154,8 @@ pub(crate) struct Records<R> {
     is_joined: bool,
     /// Whether the current member has begun, so that bytes from another member do not belong to it.
     has_begun: bool,
-    /// The start of the next member, or the error in it, if it has already been read.
-    next: Option<Result<Vec<u8>, String>>,
+    /// The number of bytes after `filled` that start the next member, or the error in it, if it has already been read.
+    next: Option<Result<usize, String>>,
     /// Whether a search found the next member.
     next_is_untrusted: bool,
     /// Whether the source has ended, or reading has stopped.
@@ -177,6 +180,8 @@ pub(crate) struct Records<R> {
     start: u64,
     /// The last header's memory, for reuse by the next one.
     header: Vec<u8>,
+    /// Number of bytes per read.
+    read_bytes: usize,
     /// Returns the number of bytes that a record gets from the start of its block.
     start_bytes: fn(&Record) -> usize,
 }
@@ -237,8 +242,14 @@ impl<R: Unpack> Records<R> {
             given: 0,
             start: 0,
             header: Vec::new(),
+            read_bytes: READ_BYTES,
             start_bytes: |_| 0,
         }
+    }
+
+    /// Reads a few bytes at a time, because the source can skip the blocks.
+    pub fn with_short_reads(self) -> Records<R> {
+        Records { read_bytes: SHORT_READ_BYTES, ..self }
     }
 
     /// Keeps the start of each record's block, with this number of bytes.
@@ -375,6 +386,14 @@ impl<R: Unpack> Records<R> {
     fn skip_block(&mut self) -> io::Result<Result<(), String>> {
         let length = self.left;
         while self.left > 0 {
+            if self.at == self.filled && self.may_read() {
+                let skipped = self.source.skip(self.left);
+                self.left -= skipped;
+                self.given += skipped;
+                if skipped > 0 {
+                    continue;
+                }
+            }
             let part = self.some_of_block()?;
             if part == 0 {
                 return self.cut_block(length).map(Err);
@@ -641,21 +660,29 @@ impl<R: Unpack> Records<R> {
 
     /// Returns at least `len` of the next bytes, or fewer if the current member ends.
     fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
-        while self.filled - self.at < len && self.next.is_none() && !self.is_at_end && self.broken.is_none() {
-            self.buffer.copy_within(self.at..self.filled, 0);
-            self.filled -= std::mem::take(&mut self.at);
-            self.read()?;
+        while self.filled - self.at < len && self.may_read() {
+            if self.at > 0 {
+                self.buffer.copy_within(self.at..self.filled, 0);
+                self.filled -= std::mem::take(&mut self.at);
+            }
+            self.read((len - self.filled).clamp(self.read_bytes, READ_BYTES))?;
         }
         Ok(&self.buffer[self.at..self.filled])
     }
 
-    /// Reads once. Appends the bytes to the buffer, or stores them separately if they start the next member.
-    fn read(&mut self) -> io::Result<()> {
+    /// Returns whether the current member may have more bytes than the buffer.
+    fn may_read(&self) -> bool {
+        self.next.is_none() && !self.is_at_end && self.broken.is_none()
+    }
+
+    /// Reads at most `most` bytes once. Appends them to the buffer. If they start the next member, leaves them after
+    /// the filled part.
+    fn read(&mut self, most: usize) -> io::Result<()> {
         let filled = self.filled;
-        if self.buffer.len() < filled + READ_BYTES {
-            self.buffer.resize(filled + READ_BYTES, 0);
+        if self.buffer.len() < filled + most {
+            self.buffer.resize(filled + most, 0);
         }
-        let read = self.source.read(&mut self.buffer[filled..filled + READ_BYTES]);
+        let read = self.source.read(&mut self.buffer[filled..filled + most]);
         let len = *read.as_ref().unwrap_or(&0);
         self.filled += len;
         self.given += len as u64;
@@ -667,7 +694,7 @@ impl<R: Unpack> Records<R> {
             Ok(_) if is_other => {
                 self.given -= len as u64;
                 self.filled = filled;
-                self.next = Some(Ok(self.buffer[filled..filled + len].to_vec()));
+                self.next = Some(Ok(len));
             }
             Ok(_) => self.has_begun = true,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -725,16 +752,14 @@ impl<R: Unpack> Records<R> {
 
     /// Enters the next member after the current one is used up. Returns `false` at the end of the file.
     fn enter_next_member(&mut self) -> bool {
-        (self.at, self.filled) = (0, 0);
+        self.at = self.filled;
         self.in_member = 0;
         self.is_first_member &= self.number == 0;
         self.is_untrusted |= std::mem::take(&mut self.next_is_untrusted);
         match self.next.take() {
             Some(Ok(beginning)) => {
-                self.given += beginning.len() as u64;
-                self.filled = beginning.len();
-                // The bytes are still in this buffer.
-                self.buffer[..beginning.len()].copy_from_slice(&beginning);
+                self.given += beginning as u64;
+                self.filled += beginning;
             }
             Some(Err(broken)) => self.broken = Some(broken),
             None => {

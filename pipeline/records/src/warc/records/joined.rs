@@ -19,14 +19,13 @@ impl<R: Unpack> Records<R> {
         if self.is_joined || !self.is_first_member || self.is_untrusted || self.next_is_untrusted {
             return;
         }
+        let unused = &self.buffer[self.filled..];
         let is_continued =
-            |next: &mut Result<Vec<u8>, String>| next.as_ref().is_ok_and(|bytes| !may_begin_record(bytes));
+            |next: &mut Result<usize, String>| next.as_ref().is_ok_and(|&len| !may_begin_record(&unused[..len]));
         let Some(Ok(beginning)) = self.next.take_if(is_continued) else { return };
         self.is_joined = true;
-        self.buffer.truncate(self.filled);
-        self.buffer.extend_from_slice(&beginning);
-        self.filled += beginning.len();
-        self.given += beginning.len() as u64;
+        self.filled += beginning;
+        self.given += beginning as u64;
     }
 
     /// Returns whether the source's members hold whole records.
