@@ -6,7 +6,7 @@
 //! bytes to verdict, with another host at every step, on one thread.
 //!
 //! `measure SET URLS` instead times the steps of a decision over any URL list: splitting, lookup, single decisions, and
-//! batch decisions.
+//! batch decisions. The set is in large pages.
 #![deny(unsafe_code)]
 
 use std::error::Error;
@@ -21,6 +21,7 @@ use reptile_bench::{
 use reptile_compiler::automaton::Strategy;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::{Agent, Lookup, Set};
 use reptile_engine::url::split;
 use reptile_engine::verdict::Verdict;
@@ -213,7 +214,7 @@ fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) 
 
 /// Times the decision steps over a URL list, on one thread.
 fn steps(set: &Path, urls: &Path) -> Result<(), Box<dyn Error>> {
-    let set = Set::from_bytes(std::fs::read(set)?)?;
+    let set = Set::from_bytes(MappedFile::copy(set)?)?;
     let text = std::fs::read(urls)?;
     let urls: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     let agent = set.agent(AGENT)?;

@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
-/// Large page size. On systems with another size, aligning a copied file to it is useless but harmless.
-const LARGE_PAGE: usize = 2 << 20;
+use super::LARGE_PAGE;
 
 /// A file mapped read-only, or an in-memory copy.
 #[derive(Debug)]

@@ -35,6 +35,10 @@ pub use self::files::MappedFile;
 pub use self::scan::{UrlScan, scan_url};
 pub use self::search::{ByByte, PLACES, Search, WithSearch, search};
 
+/// Large page size in bytes. On systems with another size, aligning to it is useless but harmless.
+#[cfg(any(feature = "mmap", feature = "write"))]
+pub(crate) const LARGE_PAGE: usize = 2 << 20;
+
 /// Returns `yes` or `no` for an unpredictable condition, without a branch if the compiler supports this.
 #[inline(always)]
 #[allow(clippy::incompatible_msrv, reason = "`rust_1_89` is set for newer compilers only")]
