@@ -115,6 +115,9 @@ pub fn decide(
     Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
+/// A batch of pages with the rights to them.
+type DecidedPages = Vec<(Page, PageRights)>;
+
 /// Reads an archive, and passes on its pages in batches. Other threads decide a batch while this one reads the next and
 /// writes the one before. Returns whether records were damaged.
 fn read(
@@ -126,7 +129,7 @@ fn read(
 ) -> Result<bool> {
     let mut records = PageRecords { pages, faults: RecordFaults::of(&list.urls, plan.resync), is_at_end: false };
     rayon::in_place_scope(|scope| {
-        let mut begun: Option<Receiver<Result<Vec<(Page, PageRights)>>>> = None;
+        let mut begun: Option<Receiver<Result<DecidedPages>>> = None;
         loop {
             let batch = records.next_batch();
             let stopped = |_| Failure::new("internal error: a deciding thread has failed; please report it");
@@ -178,7 +181,7 @@ impl PageRecords<'_> {
 }
 
 /// Reads and decides the pages in some records, in their order.
-fn decide_all(plan: &Plan, of_pages: &PageSettings, records: &[Record]) -> Result<Vec<(Page, PageRights)>> {
+fn decide_all(plan: &Plan, of_pages: &PageSettings, records: &[Record]) -> Result<DecidedPages> {
     let decide = |record: &Record| {
         let page = of_pages.page(record)?;
         let decided = of_pages.table.decide(&page);
