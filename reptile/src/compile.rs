@@ -21,7 +21,7 @@ use reptile_engine::set::Set as Engine;
 use reptile_engine::spool::{Memory, Store};
 
 pub use self::fetch::Capture;
-pub(crate) use self::parser::parse_one;
+pub(crate) use self::parser::compile_one;
 pub use self::parser::{Parsed, ParsedCapture, Parser};
 use self::parts::{CompiledParts, MemoryLimit, too_large};
 pub use self::threads::Progress;
@@ -285,12 +285,6 @@ impl fmt::Debug for Compiler {
         debug.field("dialect", &dialect.name).field("profile", &profile.name).field("other_directives", keeps_other);
         debug.finish_non_exhaustive()
     }
-}
-
-/// Compiles one robots.txt, on this thread: compiling its few rulesets takes less time than handing them to other
-/// threads.
-pub(crate) fn finish_one(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    builder.finish(Strategy::default()).map_err(|error| too_large(&error))
 }
 
 /// A compiled set that is ready to be written or used.

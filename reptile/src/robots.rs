@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use reptile_compiler::body::Diagnostic;
 use reptile_compiler::capture;
-use reptile_compiler::set::SetBuilder;
 
 use crate::agent::{Agent, Agents};
-use crate::compile::{self, Capture};
+use crate::compile::{Capture, compile_one};
 use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
 use crate::location::refuse_location;
@@ -71,12 +70,8 @@ impl Robots {
         dialect: &Dialect,
         profile: &Profile,
     ) -> Result<Robots, Error> {
-        let (outcome, prepared) = compile::parse_one(facts, body, dialect, profile)?;
-        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
-        let mut builder = SetBuilder::with_profile(dialect, profile, facts.time);
-        builder.add_capture([any_origin()], facts, outcome, prepared);
-        let bytes = compile::finish_one(builder)?.to_bytes();
-        Ok(Robots { set: Set::of_one(bytes)?, diagnostics })
+        let (compiled, diagnostics) = compile_one(&any_origin(), facts, body, dialect, profile)?;
+        Ok(Robots { set: Set::of_one(compiled.to_bytes())?, diagnostics })
     }
 
     /// Resolves a crawler; see [`Set::agent`].

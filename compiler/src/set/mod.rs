@@ -11,6 +11,7 @@ mod merge;
 pub mod origin;
 mod prepare;
 mod report;
+mod single;
 
 pub use self::builder::{CompiledSet, SetBuilder};
 pub use self::crawlers::crawler_table;
@@ -21,3 +22,4 @@ pub use self::prepare::{
     BadCapture, BodyOverLimit, Prepared, hash_of_body, prepare, prepare_alone, prepare_capture, prepare_without_other,
 };
 pub use self::report::{CaptureReport, DiscardedCapture};
+pub use self::single::compile_single;

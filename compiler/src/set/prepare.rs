@@ -17,7 +17,7 @@ use crate::rules::order::{OrderScratch, RuleList, order};
 use crate::usage::rules::{UsageRules, usages_of};
 
 /// One prepared robots.txt, ready to be added to a set. Owns its memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Prepared {
     /// The product tokens that the file names, in lower case and sorted, with the index of their group. A token with
     /// several entries has several groups, which decide together.
