@@ -19,8 +19,8 @@ const TABLES: usize = (1 << (Family::Other as usize + 1)) * TokenSyntax::ALL.len
 
 /// Returns the table of known crawlers under a dialect, as a set stores it.
 ///
-/// Each table and its checksum are made once per process. Every set has one, and writing it took an eighth of the time for
-/// a set with one small file.
+/// Each table and its checksum are made once per process. Every set has one, and writing it took an eighth of the time
+/// for a set with one small file.
 ///
 /// # Errors
 /// Returns an error if the table is too large for the format.
