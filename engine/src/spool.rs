@@ -70,6 +70,12 @@ impl SharedSection {
     pub fn new(bytes: &'static [u8]) -> SharedSection {
         SharedSection { bytes, checksum: xxh3_64(bytes) }
     }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &'static [u8] {
+        self.bytes
+    }
 }
 
 impl SectionBytes {

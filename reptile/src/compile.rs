@@ -8,6 +8,7 @@
 mod fetch;
 mod parser;
 mod parts;
+mod single;
 mod threads;
 
 use std::fmt;
@@ -21,9 +22,10 @@ use reptile_engine::set::Set as Engine;
 use reptile_engine::spool::{Memory, Store};
 
 pub use self::fetch::Capture;
-pub(crate) use self::parser::compile_one;
 pub use self::parser::{Parsed, ParsedCapture, Parser};
-use self::parts::{CompiledParts, MemoryLimit, too_large};
+pub(crate) use self::parts::too_large;
+use self::parts::{CompiledParts, MemoryLimit};
+pub(crate) use self::single::{SingleCompiled, SingleRead};
 pub use self::threads::Progress;
 use self::threads::{AllThreads, OnProgress};
 use crate::error::{Error, ErrorKind};

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use reptile_engine::format::TooLarge;
-use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
+use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Crawlers, Purposes};
 use reptile_engine::spool::SharedSection;
 use reptile_engine::token::TokenSyntax;
 
@@ -32,6 +32,14 @@ pub(super) fn crawler_section(dialect: &Dialect) -> Result<SharedSection, TooLar
     // A table of a static variable lives as long as the process.
     let write = || Ok(SharedSection::new(crawler_table(dialect).write()?.leak()));
     SECTIONS[place].get_or_init(write).clone()
+}
+
+/// Returns the known crawlers in every set under a dialect.
+///
+/// # Errors
+/// Returns an error if the table is too large for the format.
+pub fn known_crawlers(dialect: &Dialect) -> Result<Crawlers<'static>, TooLarge> {
+    Ok(Crawlers::new(crawler_section(dialect)?.bytes()))
 }
 
 /// Returns the known crawlers under a dialect.

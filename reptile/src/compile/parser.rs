@@ -1,28 +1,19 @@
 //! Parses captures for a compiler, on any thread.
 
-use std::cell::Cell;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::Workspace;
-use reptile_compiler::body::{Diagnostic, DiagnosticKind};
+use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Outcome};
-use reptile_compiler::set::{
-    BadCapture, BodyOverLimit, Prepared, compile_single, prepare, prepare_alone, prepare_capture, prepare_without_other,
-};
+use reptile_compiler::set::{BadCapture, BodyOverLimit, Prepared, prepare, prepare_capture, prepare_without_other};
 
-use super::CompiledSet;
 use super::fetch::Capture;
-use super::parts::too_large;
 use crate::error::{Error, ErrorKind};
 use crate::{Dialect, Origin, Profile};
 
 /// Maximum size of an arena that is kept for the next body, in bytes. Larger bodies are rare.
 const MAX_ARENA_BYTES: usize = 1 << 20;
-
-/// Maximum size of the arena that a thread keeps for its next single file, in bytes.
-const MAX_THREAD_ARENA_BYTES: usize = 1 << 17;
 
 /// Parses captures for a [`Compiler`](crate::Compiler), with its options.
 ///
@@ -217,45 +208,7 @@ impl Parsed {
     }
 }
 
-/// Memory for one robots.txt, reused by the thread's next one.
-#[derive(Default)]
-struct Scratch {
-    arena: Bump,
-    workspace: Workspace,
-}
-
-/// Compiles one capture with all its directives to a set, on this thread: compiling its few rulesets takes less time
-/// than handing them to other threads. Returns the set and the first diagnostics.
-pub(crate) fn compile_one(
-    origin: &Origin,
-    facts: &capture::Capture,
-    body: Option<&[u8]>,
-    dialect: &Dialect,
-    profile: &Profile,
-) -> Result<(CompiledSet, Arc<[Diagnostic]>), Error> {
-    thread_local! {
-        static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
-    }
-    // It is missing while the thread ends.
-    let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    let Scratch { arena, workspace } = &mut *scratch;
-    let prepared = prepare_capture(facts, body, profile, |body| prepare_alone(body, dialect, arena));
-    if arena.allocated_bytes() <= MAX_THREAD_ARENA_BYTES {
-        arena.reset();
-    } else {
-        *arena = Bump::new();
-    }
-    let compiled = prepared.map_err(|error| refused(&error)).and_then(|(outcome, prepared)| {
-        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
-        let set = compile_single(origin, facts, (outcome, prepared), dialect, profile, workspace);
-        Ok((CompiledSet(set.map_err(|error| too_large(&error))?), diagnostics))
-    });
-    // While the thread ends, the memory is freed instead.
-    let _ = SCRATCH.try_with(|kept| kept.set(Some(scratch)));
-    compiled
-}
-
-fn refused(error: &BadCapture) -> Error {
+pub(super) fn refused(error: &BadCapture) -> Error {
     match error {
         BadCapture::OverLimit(error) => over_limit(error),
         BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
