@@ -11,14 +11,15 @@ use bumpalo::Bump;
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 use reptile_bench::generate::{RECIPES, Recipe};
 use reptile_bench::{AGENT, Case, Crawl, PreparedCase, check_count};
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::{Strategy, Workspace, compile};
 use reptile_compiler::body::parse;
+use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle::OracleAnswer;
-use reptile_compiler::set::{Prepared, prepare};
-use reptile_engine::url::{Origin, split};
+use reptile_compiler::set::{OwnedOrigin, Prepared, compile_single, prepare, prepare_alone};
+use reptile_engine::url::{Origin, Scheme, split};
 use reptile_engine::verdict::Verdict;
 
 fn recipe(name: &str) -> &'static Recipe {
@@ -121,6 +122,29 @@ fn prepare_body(case: &'static Case) -> Prepared {
     prepare(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
+fn compiled_alone(case: &Case, workspace: &mut Workspace) -> Vec<u8> {
+    let origin = OwnedOrigin { host: b"any"[..].into(), scheme: Scheme::Http, port: 80 };
+    let (capture, profile) = (Capture::default(), Profile::of_dialect(&GOOGLE_LIB));
+    let prepared = prepare_alone(black_box(&case.body), &GOOGLE_LIB, &Bump::new()).unwrap();
+    let result = (Outcome::Use, Some(prepared));
+    compile_single(&origin, &capture, result, &GOOGLE_LIB, profile, workspace).unwrap().to_bytes()
+}
+
+fn single(name: &str) -> (&'static Case, &'static mut Workspace) {
+    let (case, mut workspace) = (case(name), Workspace::default());
+    // The table of known crawlers is written once per process.
+    compiled_alone(case, &mut workspace);
+    (case, Box::leak(Box::new(workspace)))
+}
+
+// Compiles one file to a set, like `Robots::parse`.
+#[library_benchmark(setup = single)]
+#[bench::small("small")]
+#[bench::wildcards("wildcards")]
+fn compile_file((case, workspace): (&'static Case, &'static mut Workspace)) -> Vec<u8> {
+    compiled_alone(case, workspace)
+}
+
 /// A file, a crawler, and a URL on the file's host.
 type Question = (&'static Case, &'static Resolved, &'static [u8]);
 
@@ -142,5 +166,5 @@ fn decide_one(question: Question) -> OracleAnswer {
 }
 
 library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, decide_batch, verdict, matches);
-library_benchmark_group!(name = compiler; benchmarks = parse_body, prepare_body, compile_list, decide_one);
+library_benchmark_group!(name = compiler; benchmarks = parse_body, prepare_body, compile_list, compile_file, decide_one);
 main!(library_benchmark_groups = engine, compiler);

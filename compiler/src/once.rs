@@ -54,42 +54,75 @@ pub fn decide_path_once(
     agent: &Resolved,
     path: &Path<'_>,
 ) -> Result<OracleAnswer, TooLarge> {
-    const ALLOWED: OracleAnswer = OracleAnswer { allowed: true, line: 0 };
     path.with(|path| {
         let path = &*dialect.normal_form.path(path);
-        if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
+        if is_always_allowed(path, dialect) {
             return Ok(ALLOWED);
         }
-        let mut question =
-            OnceQuery { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None, steps: 0 };
+        let best = BestRule::new(dialect, path, MAX_ONCE_STEPS);
+        let mut question = OnceQuery { agent, place: usize::MAX, counts: false, best };
         read(body, dialect, &mut question);
-        if question.steps > MAX_ONCE_STEPS {
-            let (limit, found) = (MAX_ONCE_STEPS as u64, question.steps as u64);
-            return Err(TooLarge { what: "steps to try each rule of a file on one URL", limit, found });
-        }
-        Ok(match (question.best, question.empty) {
-            (Some((_, kind, line)), _) => OracleAnswer { allowed: kind == RuleKind::Allow, line },
-            (None, Some((_, line))) => OracleAnswer { allowed: true, line },
-            (None, None) => ALLOWED,
-        })
+        question.best.answer()
     })
+}
+
+/// The answer if no rule decides.
+const ALLOWED: OracleAnswer = OracleAnswer { allowed: true, line: 0 };
+
+fn is_always_allowed(path: &[u8], dialect: &Dialect) -> bool {
+    dialect.robots_txt_always_allowed && path == b"/robots.txt"
+}
+
+/// Decides a path by the rules of the groups that a crawler obeys, and adds the bytes that were compared, or tried on
+/// the path, to `steps`.
+///
+/// # Errors
+/// Returns an error if patterns with wildcards take more than `most_steps`.
+pub(crate) fn decide_by_rules<'b>(
+    rules: impl Iterator<Item = RawRule<'b>>,
+    dialect: &Dialect,
+    path: &Path<'_>,
+    most_steps: usize,
+    steps: &mut usize,
+) -> Result<OracleAnswer, TooLarge> {
+    path.with(|path| {
+        let path = &*dialect.normal_form.path(path);
+        if is_always_allowed(path, dialect) {
+            return Ok(ALLOWED);
+        }
+        let mut best = BestRule::new(dialect, path, most_steps);
+        rules.for_each(|rule| best.add(&rule));
+        *steps += best.compared + best.steps;
+        best.answer()
+    })
+}
+
+/// Returns the index of the product token in a user-agent line among those of a crawler; `*` comes after all tokens.
+#[inline]
+pub(crate) fn place_of(
+    value: &[u8],
+    dialect: &Dialect,
+    tokens: &[Vec<u8>],
+    honors_default_group: bool,
+) -> Option<usize> {
+    match (named(value, dialect), dialect.name_matching) {
+        (Named::Everyone, _) => honors_default_group.then_some(tokens.len()),
+        (Named::Token(name), NameMatching::Contained) => tokens
+            .iter()
+            .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),
+        (Named::Token(name), _) => tokens.iter().position(|token| name.eq_ignore_ascii_case(token)),
+    }
 }
 
 /// The question, and the best answer so far.
 struct OnceQuery<'q> {
-    dialect: &'q Dialect,
     agent: &'q Resolved,
-    path: &'q [u8],
     /// The smallest index in the agent's chain of product tokens that a group has named so far.
     place: usize,
     /// Whether the current group names that product token.
     counts: bool,
-    /// The best matching rule of the groups for that product token: its precedence key, kind and line.
-    best: Option<(u32, RuleKind, u32)>,
-    /// The rule without a pattern, which is reported if no other rule matches.
-    empty: Option<(RuleKind, u32)>,
-    /// The steps taken to try rules, as counted by [`MAX_ONCE_STEPS`]. Above the limit no more rules are tried.
-    steps: usize,
+    /// The best rule of the groups for that product token.
+    best: BestRule<'q>,
 }
 
 impl<'b> Visitor<'b> for OnceQuery<'_> {
@@ -99,28 +132,22 @@ impl<'b> Visitor<'b> for OnceQuery<'_> {
         if begins_group {
             self.counts = false;
         }
-        let Some(place) = self.place_of(value) else { return };
+        let dialect = self.best.dialect;
+        let place = place_of(value, dialect, &self.agent.tokens, self.agent.honors_default_group);
+        let Some(place) = place else { return };
         if place < self.place {
             // This token precedes those found so far in the chain, so their groups no longer count.
-            (self.place, self.best, self.empty) = (place, None, None);
+            (self.place, self.best.best, self.best.empty) = (place, None, None);
             self.counts = true;
-        } else if place == self.place && self.dialect.group_choice == GroupChoice::Merge {
+        } else if place == self.place && dialect.group_choice == GroupChoice::Merge {
             self.counts = true;
         }
     }
 
     #[inline]
     fn rule(&mut self, rule: RawRule<'b>) {
-        if !self.counts {
-            return;
-        }
-        let RawRule { kind, value, line } = meaning_of(&rule, self.dialect);
-        if value.is_empty() {
-            if self.empty.is_none_or(|(best, _)| kind < best) {
-                self.empty = Some((kind, line));
-            }
-        } else if !parts_early(value, self.path) {
-            self.try_rule(kind, value, line);
+        if self.counts {
+            self.best.add(&rule);
         }
     }
 
@@ -131,16 +158,48 @@ impl<'b> Visitor<'b> for OnceQuery<'_> {
     fn diagnostic(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
-impl OnceQuery<'_> {
-    /// Returns the chain index of the token in a user-agent line; `*` comes after all tokens.
-    fn place_of(&self, value: &[u8]) -> Option<usize> {
-        let tokens = &self.agent.tokens;
-        match (named(value, self.dialect), self.dialect.name_matching) {
-            (Named::Everyone, _) => self.agent.honors_default_group.then_some(tokens.len()),
-            (Named::Token(name), NameMatching::Contained) => tokens
-                .iter()
-                .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),
-            (Named::Token(name), _) => tokens.iter().position(|token| name.eq_ignore_ascii_case(token)),
+/// The rule that decides a path, among those added so far.
+struct BestRule<'q> {
+    dialect: &'q Dialect,
+    path: &'q [u8],
+    /// The best matching rule: its precedence key, kind and line.
+    best: Option<(u32, RuleKind, u32)>,
+    /// The rule without a pattern, which is reported if no other rule matches.
+    empty: Option<(RuleKind, u32)>,
+    /// The steps taken to try patterns with wildcards, as counted by [`MAX_ONCE_STEPS`].
+    steps: usize,
+    /// The maximum number of steps. Above it no more rules are tried.
+    most_steps: usize,
+    /// The number of rules, and of their first bytes that equal the path's.
+    compared: usize,
+}
+
+impl<'q> BestRule<'q> {
+    fn new(dialect: &'q Dialect, path: &'q [u8], most_steps: usize) -> BestRule<'q> {
+        BestRule { dialect, path, best: None, empty: None, steps: 0, most_steps, compared: 0 }
+    }
+
+    fn answer(&self) -> Result<OracleAnswer, TooLarge> {
+        if self.steps > self.most_steps {
+            let (limit, found) = (self.most_steps as u64, self.steps as u64);
+            return Err(TooLarge { what: "steps to try each rule of a file on one URL", limit, found });
+        }
+        Ok(match (self.best, self.empty) {
+            (Some((_, kind, line)), _) => OracleAnswer { allowed: kind == RuleKind::Allow, line },
+            (None, Some((_, line))) => OracleAnswer { allowed: true, line },
+            (None, None) => ALLOWED,
+        })
+    }
+
+    #[inline]
+    fn add(&mut self, rule: &RawRule<'_>) {
+        let RawRule { kind, value, line } = meaning_of(rule, self.dialect);
+        if value.is_empty() {
+            if self.empty.is_none_or(|(best, _)| kind < best) {
+                self.empty = Some((kind, line));
+            }
+        } else if !self.parts_early(value) {
+            self.try_rule(kind, value, line);
         }
     }
 
@@ -167,27 +226,29 @@ impl OnceQuery<'_> {
 
     /// Counts the steps for a pattern, and returns whether it may be tried.
     fn may_try(&mut self, pattern: &[u8]) -> bool {
-        if pattern.contains(&b'*') && self.steps <= MAX_ONCE_STEPS {
+        if pattern.contains(&b'*') && self.steps <= self.most_steps {
             self.steps += self.path.len() + pattern.len();
         }
-        self.steps <= MAX_ONCE_STEPS
+        self.steps <= self.most_steps
     }
 
     /// Returns whether a rule with this precedence key would decide if it matched. The first of equal rules decides.
     fn improves(&self, key: u32) -> bool {
         self.best.is_none_or(|(best, _, _)| key < best)
     }
-}
 
-/// Returns whether a rule cannot match because its text differs from the path before any special byte.
-#[inline]
-fn parts_early(value: &[u8], path: &[u8]) -> bool {
-    let same = value.iter().zip(path).take_while(|&(a, b)| a == b && NormalForm::is_kept(*a)).count();
-    match value.get(same) {
-        Some(&byte) if NormalForm::is_kept(byte) && path.get(same) != Some(&byte) => {
-            // An allow for an index page may also allow its directory.
-            same < path.len() || !value[same..].starts_with(b"index.htm")
+    /// Returns whether a rule cannot match because its text differs from the path before any special byte.
+    #[inline]
+    fn parts_early(&mut self, value: &[u8]) -> bool {
+        let path = self.path;
+        let same = value.iter().zip(path).take_while(|&(a, b)| a == b && NormalForm::is_kept(*a)).count();
+        self.compared += 1 + same;
+        match value.get(same) {
+            Some(&byte) if NormalForm::is_kept(byte) && path.get(same) != Some(&byte) => {
+                // An allow for an index page may also allow its directory.
+                same < path.len() || !value[same..].starts_with(b"index.htm")
+            }
+            _ => false,
         }
-        _ => false,
     }
 }

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_compiler::automaton::{Strategy, Workspace};
+use reptile_compiler::capture::{self, Capture, Outcome};
+use reptile_compiler::dialect::{self, GOOGLE_LIB};
+use reptile_compiler::set::{
+    OwnedOrigin, SetBuilder, SingleFile, compile_single, prepare, prepare_alone, prepare_capture, read_alone,
+};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 
@@ -49,4 +52,78 @@ fn equal_rules_are_stored_once() {
     // `/a` and `/b` in any order and on any lines; `/*?` and `/z`; `/*b` and `/ab`. The empty file adds no ruleset.
     assert_eq!(set.rulesets().len(), 3);
     assert_eq!(set.policy_count().unwrap(), 6);
+}
+
+/// Files with several groups of equal rules, all kinds of other lines, and no rules.
+const SINGLE_FILES: [&str; 5] = [
+    "user-agent: a\nuser-agent: B\ndisallow: /*x\n\nuser-agent: c\ndisallow: /*x\n\nuser-agent: b\ndisallow: /y$\n",
+    "user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y\ndisallow: /b\n\nuser-agent: d\ncrawl-delay: 2\n",
+    "sitemap: https://example.com/s.xml\nhost: example.com\nclean-param: s /f\nother: text\n",
+    "user-agent: *\ndisallow:\nallow: /index.html\ndisallow: /%7e*a*b*c$\n",
+    "<html><body>no rules</body></html>\n",
+];
+
+#[test]
+fn single_captures_compile_to_the_same_bytes_as_in_a_builder() {
+    let fetched = |status: Option<u16>, time| Capture { status, time, max_age: Some(60), ..Capture::default() };
+    let captures = [
+        Capture::default(),
+        fetched(Some(200), Some(1_000)),
+        fetched(Some(204), None),
+        fetched(Some(404), Some(1_000)),
+        fetched(Some(429), None),
+        fetched(Some(503), Some(1_000)),
+        Capture { redirects: 99, ..Capture::default() },
+        Capture { has_failed: true, time: Some(1_000), ..Capture::default() },
+    ];
+    let origin = OwnedOrigin { host: b"any"[..].into(), scheme: Scheme::Http, port: 80 };
+    let mut workspace = Workspace::default();
+    let (mut with_rules, mut without) = (0, 0);
+    let bodies = FILES.map(|(_, body)| body).into_iter().chain(SINGLE_FILES);
+    for (body, capture) in bodies.flat_map(|body| captures.iter().map(move |capture| (body, capture))) {
+        for (dialect, profile) in
+            dialect::ALL.into_iter().flat_map(|dialect| capture::ALL.map(|profile| (dialect, profile)))
+        {
+            let arena = Bump::new();
+            let (outcome, prepared) =
+                prepare_capture(capture, Some(body.as_bytes()), profile, |body| prepare(body, dialect, &arena))
+                    .unwrap();
+            let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
+            builder.add_capture([origin.clone()], capture, outcome, prepared.clone());
+            let built = builder.finish(Strategy::default()).unwrap().to_bytes();
+            let result = (outcome, prepared);
+            let single = compile_single(&origin, capture, result, dialect, profile, &mut workspace).unwrap().to_bytes();
+            assert!(single == built, "{} {} {capture:?} {body}", dialect.name, profile.name);
+            *if outcome == Outcome::Use { &mut with_rules } else { &mut without } += 1;
+        }
+    }
+    assert!(with_rules > 1_000 && without > 1_000, "{with_rules} {without}");
+}
+
+#[test]
+fn files_are_prepared_alike_in_one_step_and_in_two() {
+    let starts = |count: usize, start: fn(usize) -> String| {
+        let rules = (0..count).map(start).map(|start| format!("disallow: /{start}*x\n"));
+        format!("user-agent: *\n{}", rules.collect::<String>())
+    };
+    // Of rules with different texts before the wildcards, only one takes steps.
+    let many = [starts(400, |at| format!("{at:03}")), starts(400, |_| String::new())];
+    let mut read = Vec::new();
+    for dialect in dialect::ALL {
+        let bodies = FILES.map(|(_, body)| body).into_iter().chain(SINGLE_FILES);
+        for body in bodies.chain(many.iter().map(String::as_str)) {
+            let (arena, other) = (Bump::new(), Bump::new());
+            let SingleFile::Read(file) = read_alone(body.as_bytes(), dialect, &arena).unwrap() else {
+                read.push(false);
+                continue;
+            };
+            let two = file.prepare(dialect, &other).unwrap();
+            let one = prepare_alone(body.as_bytes(), dialect, &other).unwrap();
+            assert_eq!(format!("{two:?}"), format!("{one:?}"), "{} {body}", dialect.name);
+            read.push(true);
+        }
+    }
+    let files = FILES.len() + SINGLE_FILES.len() + many.len();
+    let expected = |at: usize| at % files != files - 1;
+    assert!(read.iter().enumerate().all(|(at, &read)| read == expected(at)), "{read:?}");
 }

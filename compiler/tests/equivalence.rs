@@ -9,12 +9,13 @@ use reptile_compiler::automaton::Strategy as Compiled;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::resolve::resolve;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
-use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
+
+use crate::support::decide_once;
 
 /// Number of (ruleset, path) pairs to test, with [`PATHS`] paths per ruleset and each of the [`strategies`]. For a
 /// longer run, set `REPTILE_PAIRS` to the number of pairs and `REPTILE_STRATEGY` to a single strategy:

@@ -11,7 +11,6 @@ use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
 use reptile_compiler::limits::MAX_NESTED_WILDCARDS;
-use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_compiler::rules::groups::assign;
 use reptile_compiler::rules::order::{OrderScratch, RuleList, order};
@@ -23,6 +22,7 @@ use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
 use crate::families;
+use crate::support::decide_once;
 use crate::support::rulesets::compiled;
 
 type NamedSet = (&'static str, Set<Vec<u8>>);

@@ -13,11 +13,10 @@ use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{
     Dialect, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
 };
-use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle::{self, OracleAnswer};
 use reptile_engine::set::{Policy, Set};
 use serde::Deserialize;
-use support::{Expected, Report, ask, base64, base64_parts, compile, policy_of, read, shared};
+use support::{Expected, Report, ask, base64, base64_parts, compile, decide_once, policy_of, read, shared};
 
 /// Number of cases in `spec/dialect_cases.json`. Each has a verdict and a line from the reference.
 const DIALECT_CASES: usize = 96;

@@ -8,11 +8,12 @@ use std::collections::HashSet;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::of_name;
-use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;
 use serde::Deserialize;
-use support::{Expected, Report, TemporaryFile, ask, base64, base64_parts, compile, policy_of, read, workspace};
+use support::{
+    Expected, Report, TemporaryFile, ask, base64, base64_parts, compile, decide_once, policy_of, read, workspace,
+};
 
 /// Number of suite files. Update this and the counts below when you add a case. They catch a loader that skips some.
 const FILES: usize = 17;

@@ -221,11 +221,26 @@ impl<'a> Pattern<'a> {
     }
 }
 
+/// Maximum length of a segment that is compared wherever its second byte occurs. Preparing a search for a segment takes
+/// longer than searching most paths, and comparing longer segments would take more than linear time.
+const MAX_SHORT_SEGMENT_BYTES: usize = 16;
+
 /// Returns the end of a segment's leftmost occurrence.
 fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
     match segment {
         [] => Some(0),
         [byte] => memchr(*byte, text).map(|at| at + 1),
+        // The first byte is often a slash, which paths have many of.
+        [_, second, ..] if segment.len() <= MAX_SHORT_SEGMENT_BYTES => {
+            let mut start = 0;
+            loop {
+                start += memchr(*second, text.get(start + 1..)?)?;
+                if text[start..].starts_with(segment) {
+                    return Some(start + segment.len());
+                }
+                start += 1;
+            }
+        }
         _ => memmem::find(text, segment).map(|at| at + segment.len()),
     }
 }
@@ -548,6 +563,21 @@ mod tests {
             assert!(byte != b'?' || form != NormalForm::Reserved);
         }
         assert!(tried > 6000);
+    }
+
+    #[test]
+    fn segments_of_any_length_are_found() {
+        for len in MAX_SHORT_SEGMENT_BYTES - 1..=MAX_SHORT_SEGMENT_BYTES + 1 {
+            let segment = format!("/{}", "b".repeat(len - 1));
+            let pattern = format!("/*{segment}*/");
+            let pattern = Pattern::new(pattern.as_bytes());
+            for (before, after, is_match) in
+                [("/a/b", "/", true), ("/", "/", true), ("/a/b", "", false), ("a", "/", false)]
+            {
+                assert_eq!(pattern.matches(format!("{before}{segment}{after}").as_bytes()), is_match, "{len} {before}");
+            }
+            assert!(!pattern.matches(format!("/a{}/", &segment[..len - 1]).as_bytes()), "{len}");
+        }
     }
 
     proptest! {

@@ -44,6 +44,8 @@ impl Spool for Vec<u8> {
 pub enum SectionBytes {
     /// Bytes in memory.
     Held(Vec<u8>),
+    /// Bytes that many sets share.
+    Shared(SharedSection),
     /// Bytes in a spool.
     Spooled {
         /// Number of bytes.
@@ -55,12 +57,34 @@ pub enum SectionBytes {
     },
 }
 
+/// A section's bytes that live as long as the process, and their checksum, which is computed once.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedSection {
+    bytes: &'static [u8],
+    checksum: u64,
+}
+
+impl SharedSection {
+    /// Computes the checksum.
+    #[must_use]
+    pub fn new(bytes: &'static [u8]) -> SharedSection {
+        SharedSection { bytes, checksum: xxh3_64(bytes) }
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &'static [u8] {
+        self.bytes
+    }
+}
+
 impl SectionBytes {
     /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
             SectionBytes::Held(bytes) => bytes.len() as u64,
+            SectionBytes::Shared(shared) => shared.bytes.len() as u64,
             SectionBytes::Spooled { len, .. } => *len,
         }
     }
@@ -73,11 +97,12 @@ impl SectionBytes {
 
     /// Returns the bytes' checksum.
     ///
-    /// Computed on each call if the bytes are in memory.
+    /// Computed on each call if the set holds the bytes.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         match self {
             SectionBytes::Held(bytes) => xxh3_64(bytes),
+            SectionBytes::Shared(shared) => shared.checksum,
             SectionBytes::Spooled { checksum, .. } => *checksum,
         }
     }
@@ -89,6 +114,7 @@ impl SectionBytes {
     pub fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             SectionBytes::Held(bytes) => out.write_all(bytes),
+            SectionBytes::Shared(shared) => out.write_all(shared.bytes),
             SectionBytes::Spooled { spool, .. } => spool.copy_to(out),
         }
     }
@@ -162,16 +188,19 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "too many bytes")]
-    fn spooled_and_in_memory_sections_are_equal() {
+    fn spooled_shared_and_held_sections_are_equal() {
         for len in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES] {
             let bytes: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
             let mut writer = SectionWriter::new(Box::new(Vec::new()));
             bytes.chunks(7_000).for_each(|chunk| writer.put(chunk).unwrap());
             let (spooled, held) = (writer.finish().unwrap(), SectionBytes::Held(bytes.clone()));
-            assert_eq!((spooled.len(), spooled.checksum()), (held.len(), held.checksum()), "{len}");
-            let mut copy = Vec::new();
-            spooled.copy_to(&mut copy).unwrap();
-            assert!(copy == bytes);
+            let shared = SectionBytes::Shared(SharedSection::new(bytes.clone().leak()));
+            for other in [spooled, shared] {
+                assert_eq!((other.len(), other.checksum()), (held.len(), held.checksum()), "{len}");
+                let mut copy = Vec::new();
+                other.copy_to(&mut copy).unwrap();
+                assert!(copy == bytes);
+            }
         }
     }
 }

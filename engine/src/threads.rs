@@ -50,7 +50,7 @@ impl dyn Threads + '_ {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, &T) -> R + Sync,
     ) -> Vec<R> {
-        if !HAS_THREADS {
+        if !HAS_THREADS || items.len() < 2 {
             let mut state = start();
             return items.iter().map(|item| work(&mut state, item)).collect();
         }

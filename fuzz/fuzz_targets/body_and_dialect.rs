@@ -127,7 +127,10 @@ impl Question<'_> {
         // A name such as `@search` stands for several crawlers.
         let [resolved] = &resolved[..] else { return };
         let Ok(robots) = Robots::parse(self.body, self.dialect) else { return };
-        let explained = robots.agent(name).expect("a resolved name").explain(&self.url).expect("a valid set");
+        let agent = robots.agent(name).expect("a resolved name");
+        let uncompiled = agent.decide(&self.url).expect("compiles");
+        let explained = agent.explain(&self.url).expect("a valid set");
+        assert_eq!(uncompiled, explained.verdict, "decided by the file before it is compiled");
         let line = explained.rule().map(|rule| rule.line).filter(|&line| line > 0);
         let answer = (explained.verdict, line);
         assert_eq!(one_shot.decide(self.body, &self.url).expect("compiles"), answer, "decided at once by the library");

@@ -5,6 +5,8 @@
 
 use std::fmt;
 use std::sync::Arc;
+#[cfg(feature = "compile")]
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use reptile_engine::set as engine;
@@ -13,6 +15,8 @@ use reptile_engine::verdict::Verdict;
 
 use crate::crawler::{Crawler, CrawlerForm};
 use crate::error::{CrawlerError, Error, ErrorKind};
+#[cfg(feature = "compile")]
+use crate::robots::{Robots, UncompiledAgent};
 use crate::set::{AgentColumns, AgentQuery, Chain, Set};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Rule};
 
@@ -21,12 +25,29 @@ use crate::{Directive, Explanation, Group, Origin, Provenance, Rule};
 /// Cheap to clone, and shared between threads by reference.
 #[derive(Clone)]
 pub struct Agent {
-    set: Set,
     crawler: Crawler,
     pub(crate) chain: Arc<Chain>,
+    is_named: bool,
+    source: Source<ResolvedAgent>,
+}
+
+/// What the crawler resolves to in a set.
+#[derive(Clone)]
+pub(crate) struct ResolvedAgent {
+    set: Set,
     resolved: engine::Agent,
     /// The ruleset number, if a single ruleset decides every path for the crawler in a set of one robots.txt.
     only_ruleset: Option<u32>,
+}
+
+/// The set that resolved an agent or several, or a single robots.txt that may not be compiled yet.
+#[derive(Clone)]
+enum Source<T> {
+    /// The set is part of the value.
+    Set(T),
+    /// The value is known once the robots.txt is compiled.
+    #[cfg(feature = "compile")]
+    Robots(UncompiledAgent, OnceLock<T>),
 }
 
 impl Agent {
@@ -40,11 +61,24 @@ impl Agent {
     /// [`Verdict::Invalid`].
     #[inline]
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
-        if let Some(ruleset) = self.only_ruleset {
-            return self.set.decide_by_ruleset(ruleset, url.as_ref());
+        if let Some(ResolvedAgent { set, only_ruleset: Some(ruleset), .. }) = self.source.get() {
+            return set.decide_by_ruleset(*ruleset, url.as_ref());
         }
+        self.decide_slowly(url.as_ref())
+    }
+
+    /// Does the work of [`Agent::decide`] for a set of many files, for several groups that decide together, and for a
+    /// file that is not compiled.
+    fn decide_slowly(&self, url: &[u8]) -> Result<Verdict, Error> {
+        #[cfg(feature = "compile")]
+        if let Source::Robots(uncompiled, _) = &self.source {
+            if let Some(verdict) = uncompiled.decide(url) {
+                return Ok(verdict);
+            }
+        }
+        let (set, column) = self.column()?;
         let mut verdict = [Verdict::Invalid];
-        self.set.decide_each(self.as_column(), url.as_ref(), &mut verdict)?;
+        set.decide_each(column, url, &mut verdict)?;
         Ok(verdict[0])
     }
 
@@ -54,7 +88,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, Error> {
-        self.set.explain(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.explain(query, url.as_ref())
     }
 
     /// Returns the verdict for one URL by the rules that applied at a time, in seconds since 1970. The verdict is the
@@ -81,8 +116,9 @@ impl Agent {
     /// Returns [`ErrorKind::NoTimes`] if the set was not compiled with `Compiler::by_time`, and the errors of
     /// [`Agent::decide`].
     pub fn decide_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Verdict, Error> {
+        let (set, column) = self.column()?;
         let mut verdict = [Verdict::Invalid];
-        self.set.decide_all_at(self.as_column(), &[url], &[time], &mut verdict)?;
+        set.decide_all_at(column, &[url], &[time], &mut verdict)?;
         Ok(verdict[0])
     }
 
@@ -91,7 +127,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide_at`].
     pub fn explain_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Explanation, Error> {
-        self.set.explain_at(self.as_query(), url.as_ref(), time)
+        let (set, query) = self.query()?;
+        set.explain_at(query, url.as_ref(), time)
     }
 
     /// Returns the capture and ruleset behind the verdict for one URL.
@@ -112,7 +149,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn provenance(&self, url: impl AsRef<[u8]>) -> Result<Provenance, Error> {
-        self.set.provenance(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.provenance(query, url.as_ref())
     }
 
     /// Returns the capture and ruleset behind the verdict for one URL at a time.
@@ -122,7 +160,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide_at`].
     pub fn provenance_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Provenance, Error> {
-        self.set.provenance_at(self.as_query(), url.as_ref(), time)
+        let (set, query) = self.query()?;
+        set.provenance_at(query, url.as_ref(), time)
     }
 
     /// Returns every rule in the crawler's groups that matches a URL, in order of precedence: the first rule decides.
@@ -132,7 +171,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn matching_rules(&self, url: impl AsRef<[u8]>) -> Result<Vec<Rule>, Error> {
-        self.set.matching_rules(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.matching_rules(query, url.as_ref())
     }
 
     /// Returns why the group that the crawler obeys on a URL's origin applies to it: the group names it, or is the
@@ -141,7 +181,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn group(&self, url: impl AsRef<[u8]>) -> Result<Group, Error> {
-        self.set.group(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.group(query, url.as_ref())
     }
 
     /// Returns the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to the crawler
@@ -150,7 +191,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn crawl_delay(&self, url: impl AsRef<[u8]>) -> Result<Option<Duration>, Error> {
-        self.set.crawl_delay(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.crawl_delay(query, url.as_ref())
     }
 
     /// Returns the other directives in the origin's robots.txt that apply to this crawler: the lines in its groups,
@@ -159,7 +201,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn directives(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
-        self.set.directives(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.directives(query, url.as_ref())
     }
 
     /// Returns the crawler as the caller named it.
@@ -203,7 +246,7 @@ impl Agent {
     /// Returns whether any robots.txt in the set names the crawler.
     #[must_use]
     pub fn is_named(&self) -> bool {
-        self.resolved.is_named()
+        self.is_named
     }
 
     /// Returns the probable mistake in the name, if no robots.txt in the set contains it: the name, or a product token
@@ -230,21 +273,57 @@ impl Agent {
         if self.read_as().is_some() {
             return crate::crawlers::mistake(&self.crawler.name).filter(|_| !self.is_named());
         }
-        let is_named = |token: &[u8]| self.set.agent(Crawler::token(token)).is_ok_and(|agent| agent.is_named());
+        let agent = |crawler| match &self.source {
+            Source::Set(found) => found.set.agent(crawler),
+            Source::Robots(uncompiled, _) => uncompiled.robots().agent(crawler),
+        };
+        let is_named = |token: &[u8]| agent(Crawler::token(token)).is_ok_and(|agent| agent.is_named());
         self.chain.tokens.iter().find_map(|token| crate::crawlers::mistake(token).filter(|_| !is_named(token)))
     }
 
-    /// Returns the set that resolved the crawler.
-    pub(crate) fn set(&self) -> &Set {
-        &self.set
+    /// Returns the set that resolved the crawler, and the crawler in one query to it.
+    pub(crate) fn query(&self) -> Result<(&Set, AgentQuery<'_>), Error> {
+        let found = self.resolved()?;
+        Ok((&found.set, AgentQuery { resolved: &found.resolved, chain: &self.chain }))
     }
 
-    pub(crate) fn as_query(&self) -> AgentQuery<'_> {
-        AgentQuery { resolved: &self.resolved, chain: &self.chain }
+    /// Returns the set that resolved the crawler, and the crawler as the only one in a query to it.
+    pub(crate) fn column(&self) -> Result<(&Set, AgentColumns<'_>), Error> {
+        let found = self.resolved()?;
+        let (resolved, chains) = (std::slice::from_ref(&found.resolved), std::slice::from_ref(&self.chain));
+        Ok((&found.set, AgentColumns { resolved, chains }))
     }
 
-    pub(crate) fn as_column(&self) -> AgentColumns<'_> {
-        AgentColumns { resolved: std::slice::from_ref(&self.resolved), chains: std::slice::from_ref(&self.chain) }
+    fn resolved(&self) -> Result<&ResolvedAgent, Error> {
+        self.source.get_or_compile(|set| set.look_up(&self.chain))
+    }
+}
+
+impl<T> Source<T> {
+    /// Returns the value, unless the robots.txt is not compiled.
+    #[inline]
+    fn get(&self) -> Option<&T> {
+        match self {
+            Source::Set(value) => Some(value),
+            #[cfg(feature = "compile")]
+            Source::Robots(_, value) => value.get(),
+        }
+    }
+
+    /// Returns the value. Compiles the robots.txt if necessary.
+    #[cfg_attr(not(feature = "compile"), allow(unused_variables, reason = "only a single robots.txt is compiled"))]
+    fn get_or_compile(&self, value_in: impl FnOnce(&Set) -> Result<T, Error>) -> Result<&T, Error> {
+        match self {
+            Source::Set(value) => Ok(value),
+            #[cfg(feature = "compile")]
+            Source::Robots(uncompiled, value) => match value.get() {
+                Some(value) => Ok(value),
+                None => {
+                    let found = value_in(uncompiled.robots().set()?)?;
+                    Ok(value.get_or_init(|| found))
+                }
+            },
+        }
     }
 }
 
@@ -258,12 +337,26 @@ impl fmt::Debug for Agent {
 /// its origin looked up once for all crawlers.
 #[derive(Clone)]
 pub struct Agents {
-    set: Set,
     agents: Vec<Agent>,
+    source: Source<ResolvedAgents>,
+}
+
+/// What several crawlers resolve to in a set.
+#[derive(Clone)]
+struct ResolvedAgents {
+    set: Set,
     /// The engine's agents, in one slice, as the engine takes them.
     resolved: Vec<engine::Agent>,
     /// The agents' product tokens.
     chains: Vec<Arc<Chain>>,
+}
+
+impl ResolvedAgents {
+    fn new(set: &Set, agents: &[Agent]) -> Result<ResolvedAgents, Error> {
+        let resolved = agents.iter().map(|agent| Ok(agent.resolved()?.resolved.clone()));
+        let chains = agents.iter().map(|agent| Arc::clone(&agent.chain)).collect();
+        Ok(ResolvedAgents { set: set.clone(), resolved: resolved.collect::<Result<_, Error>>()?, chains })
+    }
 }
 
 impl Agents {
@@ -274,7 +367,15 @@ impl Agents {
     /// of [`Agent::decide`].
     pub fn decide(&self, url: impl AsRef<[u8]>, verdicts: &mut [Verdict]) -> Result<(), Error> {
         check_len(1, self.agents.len(), verdicts)?;
-        self.set.decide_each(self.columns(), url.as_ref(), verdicts)
+        // A file that is not compiled decides for one crawler after another.
+        if self.source.get().is_none() {
+            for (agent, verdict) in self.agents.iter().zip(verdicts) {
+                *verdict = agent.decide(&url)?;
+            }
+            return Ok(());
+        }
+        let (set, columns) = self.columns()?;
+        set.decide_each(columns, url.as_ref(), verdicts)
     }
 
     /// Decides many URLs, on this thread: `verdicts[i * agents.len() + j]` is for `urls[i]` and the `j`-th crawler.
@@ -283,7 +384,8 @@ impl Agents {
     /// The errors of [`Agents::decide`]. After an error the verdicts must not be used.
     pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
         check_len(urls.len(), self.agents.len(), verdicts)?;
-        self.set.decide_all(self.columns(), urls, verdicts)
+        let (set, columns) = self.columns()?;
+        set.decide_all(columns, urls, verdicts)
     }
 
     /// Decides many URLs on this thread, and stores when each URL's robots.txt was fetched.
@@ -324,7 +426,8 @@ impl Agents {
                 format!("{} URLs need a buffer of as many fetch times, found {}", urls.len(), fetched_at.len());
             return Err(Error::new(ErrorKind::BufferLength, message));
         }
-        self.set.decide_all_dated(self.columns(), urls, times, verdicts, fetched_at)
+        let (set, columns) = self.columns()?;
+        set.decide_all_dated(columns, urls, times, verdicts, fetched_at)
     }
 
     /// Decides many URLs in parts, on this thread. The verdicts are the same as [`Agents::decide_all`]'s for the
@@ -354,17 +457,19 @@ impl Agents {
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
         check_len(urls.len(), self.agents.len(), verdicts)?;
-        if self.set.is(&hosts.set) {
-            return self.set.decide_split(self.columns(), urls, &hosts.hosts, verdicts);
+        let (set, columns) = self.columns()?;
+        if hosts.set.as_ref().is_some_and(|known| set.is(known)) {
+            return set.decide_split(columns, urls, &hosts.hosts, verdicts);
         }
-        self.set.decide_split(self.columns(), urls, &engine::KnownHosts::new(0), verdicts)
+        set.decide_split(columns, urls, &engine::KnownHosts::new(0), verdicts)
     }
 
     /// Creates a cache of the set's data for hosts with numbers below `count`, for [`Agents::decide_split`]. It takes
     /// 16 bytes for each number, and about 50 more for each host that occurs in a URL.
     #[must_use]
     pub fn known_hosts(&self, count: usize) -> KnownHosts {
-        KnownHosts { set: self.set.clone(), hosts: engine::KnownHosts::new(count) }
+        let set = self.columns().ok().map(|(set, _)| set.clone());
+        KnownHosts { set, hosts: engine::KnownHosts::new(count) }
     }
 
     /// Does the work of [`Agents::decide_all`] on all threads of `rayon`'s current pool.
@@ -376,10 +481,10 @@ impl Agents {
         use rayon::iter::{IndexedParallelIterator, ParallelIterator};
         use rayon::slice::{ParallelSlice, ParallelSliceMut};
         check_len(urls.len(), self.agents.len(), verdicts)?;
-        let columns = self.columns();
+        let (set, columns) = self.columns()?;
         let rows = verdicts.par_chunks_mut(URLS_PER_TASK * columns.width());
         let tasks = urls.par_chunks(URLS_PER_TASK).zip(rows);
-        tasks.try_for_each(|(urls, rows)| self.set.decide_all(columns, urls, rows))
+        tasks.try_for_each(|(urls, rows)| set.decide_all(columns, urls, rows))
     }
 
     /// Decides many URLs, each by the rules that applied at its own time, in seconds since 1970: `verdicts[i *
@@ -398,7 +503,8 @@ impl Agents {
     ) -> Result<(), Error> {
         check_times(urls.len(), times)?;
         check_len(urls.len(), self.agents.len(), verdicts)?;
-        self.set.decide_all_at(self.columns(), urls, times, verdicts)
+        let (set, columns) = self.columns()?;
+        set.decide_all_at(columns, urls, times, verdicts)
     }
 
     /// Does the work of [`Agents::decide_all_at`] on all threads of `rayon`'s current pool.
@@ -416,10 +522,10 @@ impl Agents {
         use rayon::slice::{ParallelSlice, ParallelSliceMut};
         check_times(urls.len(), times)?;
         check_len(urls.len(), self.agents.len(), verdicts)?;
-        let columns = self.columns();
+        let (set, columns) = self.columns()?;
         let rows = verdicts.par_chunks_mut(URLS_PER_TASK * columns.width());
         let tasks = urls.par_chunks(URLS_PER_TASK).zip(times.par_chunks(URLS_PER_TASK)).zip(rows);
-        tasks.try_for_each(|((urls, times), rows)| self.set.decide_all_at(columns, urls, times, rows))
+        tasks.try_for_each(|((urls, times), rows)| set.decide_all_at(columns, urls, times, rows))
     }
 
     /// Returns the number of crawlers.
@@ -439,16 +545,18 @@ impl Agents {
     /// # Errors
     /// An item is an error if the set is damaged at that position.
     pub fn origins(&self) -> impl Iterator<Item = Result<Origin, Error>> + '_ {
-        self.set.origins()
+        let (set, error) = match self.columns() {
+            Ok((set, _)) => (Some(set), None),
+            Err(error) => (None, Some(error)),
+        };
+        error.into_iter().map(Err).chain(set.into_iter().flat_map(Set::origins))
     }
 
-    /// Returns the set that resolved the crawlers.
-    pub(crate) fn set(&self) -> &Set {
-        &self.set
-    }
-
-    pub(crate) fn columns(&self) -> AgentColumns<'_> {
-        AgentColumns { resolved: &self.resolved, chains: &self.chains }
+    /// Returns the set that resolved the crawlers, and the crawlers in one query to it.
+    pub(crate) fn columns(&self) -> Result<(&Set, AgentColumns<'_>), Error> {
+        let of_agents = |set: &Set| ResolvedAgents::new(set, &self.agents);
+        let ResolvedAgents { set, resolved, chains } = self.source.get_or_compile(of_agents)?;
+        Ok((set, AgentColumns { resolved, chains }))
     }
 
     /// Returns each crawler as an [`Agent`], in the order in which the caller named them.
@@ -461,7 +569,8 @@ impl Agents {
 /// looked up when a URL first uses it. If a URL's host differs from the first one with its number, it is looked up as
 /// if it had no number. Threads may share the cache.
 pub struct KnownHosts {
-    set: Set,
+    /// `None` if the agents' queries only give errors.
+    set: Option<Set>,
     hosts: engine::KnownHosts,
 }
 
@@ -481,8 +590,15 @@ impl From<Agent> for Agents {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn from(agent: Agent) -> Agents {
-        let (resolved, chains) = (vec![agent.resolved.clone()], vec![agent.chain.clone()]);
-        Agents { set: agent.set.clone(), agents: vec![agent], resolved, chains }
+        let source = match &agent.source {
+            Source::Set(ResolvedAgent { set, resolved, .. }) => {
+                let (resolved, chains) = (vec![resolved.clone()], vec![agent.chain.clone()]);
+                Source::Set(ResolvedAgents { set: set.clone(), resolved, chains })
+            }
+            #[cfg(feature = "compile")]
+            Source::Robots(uncompiled, _) => Source::Robots(uncompiled.clone(), OnceLock::new()),
+        };
+        Agents { agents: vec![agent], source }
     }
 }
 
@@ -519,15 +635,21 @@ const URLS_PER_TASK: usize = 1024;
 
 impl Set {
     fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
-        let chain = Arc::new(self.chain_of(&crawler)?);
+        let chain = Arc::new(Chain::of(&crawler, self.crawler_table())?);
         self.agent_of_chain(&crawler, &chain).map_err(|error| CrawlerError::damaged(&crawler, error))
     }
 
     /// Creates an agent for a crawler with known product tokens.
     pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
-        let (resolved, only_ruleset) = self.look_up(chain)?;
-        let (set, crawler, chain) = (self.clone(), crawler.clone(), Arc::clone(chain));
-        Ok(Agent { set, crawler, chain, resolved, only_ruleset })
+        let found = self.look_up(chain)?;
+        let (crawler, chain, is_named) = (crawler.clone(), Arc::clone(chain), found.resolved.is_named());
+        Ok(Agent { crawler, chain, is_named, source: Source::Set(found) })
+    }
+
+    /// Looks up a crawler's product tokens.
+    fn look_up(&self, chain: &Chain) -> Result<ResolvedAgent, Error> {
+        let (resolved, only_ruleset) = self.resolve_chain(chain)?;
+        Ok(ResolvedAgent { set: self.clone(), resolved, only_ruleset })
     }
 
     /// Resolves a crawler in this set.
@@ -557,8 +679,49 @@ impl Set {
     pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
         let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
         let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;
-        let resolved = agents.iter().map(|agent| agent.resolved.clone()).collect();
-        let chains = agents.iter().map(|agent| Arc::clone(&agent.chain)).collect();
-        Ok(Agents { set: self.clone(), agents, resolved, chains })
+        let found = ResolvedAgents::new(self, &agents);
+        let found = found.map_err(|error| CrawlerError::damaged(&Crawler::anyone(), error))?;
+        Ok(Agents { agents, source: Source::Set(found) })
+    }
+}
+
+#[cfg(feature = "compile")]
+impl Robots {
+    fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
+        let chain = Arc::new(Chain::of(&crawler, self.crawler_table())?);
+        self.agent_of_chain(&crawler, &chain).map_err(|error| CrawlerError::damaged(&crawler, error))
+    }
+
+    /// Creates an agent for a crawler with known product tokens.
+    pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
+        let Some((uncompiled, is_named)) = self.uncompiled_agent(chain) else {
+            return self.set()?.agent_of_chain(crawler, chain);
+        };
+        let (crawler, chain) = (crawler.clone(), Arc::clone(chain));
+        Ok(Agent { crawler, chain, is_named, source: Source::Robots(uncompiled, OnceLock::new()) })
+    }
+
+    /// Resolves a crawler; see [`Set::agent`].
+    ///
+    /// # Errors
+    /// The errors of [`Set::agent`].
+    pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
+        self.resolve(crawler.into())
+    }
+
+    /// Resolves several crawlers, for queries about all of them at once; see [`Set::agents`].
+    ///
+    /// # Errors
+    /// The errors of [`Set::agents`].
+    pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
+        let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
+        let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;
+        if let Some(Agent { source: Source::Robots(uncompiled, _), .. }) = agents.first() {
+            let source = Source::Robots(uncompiled.clone(), OnceLock::new());
+            return Ok(Agents { agents, source });
+        }
+        let found = self.set().and_then(|set| ResolvedAgents::new(set, &agents));
+        let found = found.map_err(|error| CrawlerError::damaged(&Crawler::anyone(), error))?;
+        Ok(Agents { agents, source: Source::Set(found) })
     }
 }

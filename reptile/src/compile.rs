@@ -8,6 +8,7 @@
 mod fetch;
 mod parser;
 mod parts;
+mod single;
 mod threads;
 
 use std::fmt;
@@ -21,9 +22,10 @@ use reptile_engine::set::Set as Engine;
 use reptile_engine::spool::{Memory, Store};
 
 pub use self::fetch::Capture;
-pub(crate) use self::parser::parse_one;
 pub use self::parser::{Parsed, ParsedCapture, Parser};
-use self::parts::{CompiledParts, MemoryLimit, too_large};
+pub(crate) use self::parts::too_large;
+use self::parts::{CompiledParts, MemoryLimit};
+pub(crate) use self::single::{SingleCompiled, SingleRead};
 pub use self::threads::Progress;
 use self::threads::{AllThreads, OnProgress};
 use crate::error::{Error, ErrorKind};
@@ -285,12 +287,6 @@ impl fmt::Debug for Compiler {
         debug.field("dialect", &dialect.name).field("profile", &profile.name).field("other_directives", keeps_other);
         debug.finish_non_exhaustive()
     }
-}
-
-/// Compiles one robots.txt, on this thread: compiling its few rulesets takes less time than handing them to other
-/// threads.
-pub(crate) fn finish_one(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    builder.finish(Strategy::default()).map_err(|error| too_large(&error))
 }
 
 /// A compiled set that is ready to be written or used.

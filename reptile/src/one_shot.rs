@@ -84,7 +84,7 @@ impl OneShot {
     #[cold]
     fn decide_compiled(&self, body: &[u8], url: &[u8]) -> Result<(Verdict, Option<u32>), Error> {
         let robots = Robots::parse(body, &self.dialect)?;
-        let explained = robots.set.agent_of_chain(&self.crawler, &self.chain)?.explain(url)?;
+        let explained = robots.agent_of_chain(&self.crawler, &self.chain)?.explain(url)?;
         Ok((explained.verdict, explained.rule().and_then(|rule| of_file(rule.line))))
     }
 }

@@ -106,8 +106,8 @@ impl Agent {
 
     /// Returns both crawlers' rules or verdicts on a URL's origin, and a reasoner for them.
     fn question_with<'s>(&'s self, other: &'s Agent, url: &[u8]) -> Result<(Reasoner, [Access<'s>; 2]), Error> {
-        let reasoner = Reasoner::of_forms([self.set().normal_form(), other.set().normal_form()]);
-        let access = |agent: &'s Agent| agent.set().access(agent.as_query(), url);
-        Ok((reasoner, [access(self)?, access(other)?]))
+        let [(first, query), (second, other_query)] = [self.query()?, other.query()?];
+        let reasoner = Reasoner::of_forms([first.normal_form(), second.normal_form()]);
+        Ok((reasoner, [first.access(query, url)?, second.access(other_query, url)?]))
     }
 }

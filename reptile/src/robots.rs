@@ -1,38 +1,60 @@
 //! A single robots.txt: [`Robots`].
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use reptile_compiler::body::Diagnostic;
 use reptile_compiler::capture;
-use reptile_compiler::set::SetBuilder;
+use reptile_compiler::set::{ObeyedGroups, known_crawlers};
+use reptile_engine::format::crawlers::Crawlers;
 
-use crate::agent::{Agent, Agents};
-use crate::compile::{self, Capture};
+use crate::agent::Agent;
+use crate::compile::{Capture, SingleCompiled, SingleRead, too_large};
 use crate::crawler::Crawler;
-use crate::error::{CrawlerError, Error};
+use crate::error::{CrawlerError, Error, ErrorKind};
 use crate::location::refuse_location;
-use crate::set::{Set, any_origin};
+use crate::set::{Chain, Set, crawlers_named_in};
 use crate::site::Site;
-use crate::{Dialect, Origin, Profile};
+use crate::{Dialect, Origin, Profile, Verdict};
 
-/// A single compiled robots.txt, which decides any number of URLs for any number of crawlers.
+/// A single robots.txt, which decides any number of URLs for any number of crawlers.
 ///
 /// The URL's scheme, host and port do not matter, and a path alone is enough: the caller knows the file's origin. A text
 /// that begins with `/` is a path, also `//a/b`. Any other text must be a URL that a [`Set`] accepts; otherwise the
 /// verdict is [`Verdict::Invalid`](crate::Verdict::Invalid).
 ///
-/// Cost: compiling takes about 15 ns for each byte in the rules, and some microseconds; a decision then takes 30 to
-/// 150 ns. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared between threads by
+/// Cost: reading takes about 1 ns for each byte. The first URLs are decided by trying the rules, which takes some
+/// nanoseconds for each. Once that has taken a small part of the time for compiling, the file is compiled, in 5 to 15 ns
+/// for each byte in the rules, and some microseconds; a decision then takes 30 to 150 ns. Any other query compiles the
+/// file first. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared between threads by
 /// reference.
 #[derive(Clone)]
 pub struct Robots {
-    pub(crate) set: Set,
-    diagnostics: Arc<[Diagnostic]>,
+    file: Arc<File>,
+}
+
+struct File {
+    /// The crawlers that the dialect knows.
+    crawlers: Crawlers<'static>,
+    /// The file as read, until it is compiled.
+    read: Mutex<Option<SingleRead>>,
+    compiled: OnceLock<Compiled>,
+}
+
+struct Compiled {
+    set: Result<Set, (ErrorKind, String)>,
+    diagnostics: Box<[Diagnostic]>,
+}
+
+/// A crawler and a file that was not compiled when the crawler was resolved.
+#[derive(Clone)]
+pub(crate) struct UncompiledAgent {
+    robots: Robots,
+    groups: Arc<ObeyedGroups>,
 }
 
 impl Robots {
-    /// Reads and compiles a robots.txt. Time and memory are linear in its length. Any bytes are a valid robots.txt,
+    /// Reads a robots.txt. Time and memory are linear in its length. Any bytes are a valid robots.txt,
     /// except a single word that is a URL, a path or a file name: the caller has mixed up the arguments.
     ///
     /// ```
@@ -55,7 +77,7 @@ impl Robots {
         Robots::from_facts(&facts, Some(body.as_ref()), dialect, Profile::of_dialect(dialect))
     }
 
-    /// Compiles a capture under a dialect and a fetch profile, including failed fetches: most profiles allow
+    /// Reads a capture under a dialect and a fetch profile, including failed fetches: most profiles allow
     /// everything with status 404, and nothing with 503. Any bytes are a valid body.
     ///
     /// # Errors
@@ -71,28 +93,45 @@ impl Robots {
         dialect: &Dialect,
         profile: &Profile,
     ) -> Result<Robots, Error> {
-        let (outcome, prepared) = compile::parse_one(facts, body, dialect, profile)?;
-        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
-        let mut builder = SetBuilder::with_profile(dialect, profile, facts.time);
-        builder.add_capture([any_origin()], facts, outcome, prepared);
-        let bytes = compile::finish_one(builder)?.to_bytes();
-        Ok(Robots { set: Set::of_one(bytes)?, diagnostics })
+        let read = SingleRead::new(facts, body, dialect, profile)?;
+        let crawlers = known_crawlers(dialect).map_err(|error| too_large(&error))?;
+        let (read, compiled) = match read.must_compile() {
+            false => (Some(read), OnceLock::new()),
+            true => (None, OnceLock::from(Compiled::new(read.compile()?)?)),
+        };
+        Ok(Robots { file: Arc::new(File { crawlers, read: Mutex::new(read), compiled }) })
     }
 
-    /// Resolves a crawler; see [`Set::agent`].
-    ///
-    /// # Errors
-    /// The errors of [`Set::agent`].
-    pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
-        self.set.agent(crawler)
+    /// Returns the crawlers that the dialect knows.
+    pub(crate) fn crawler_table(&self) -> Crawlers<'static> {
+        self.file.crawlers
     }
 
-    /// Resolves several crawlers, for queries about all of them at once; see [`Set::agents`].
-    ///
-    /// # Errors
-    /// The errors of [`Set::agents`].
-    pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
-        self.set.agents(crawlers)
+    /// Returns the compiled set with this file.
+    pub(crate) fn set(&self) -> Result<&Set, Error> {
+        self.compiled().set().map_err(|(kind, message)| Error::new(kind, message))
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.file.compiled.get_or_init(|| {
+            let read = self.file.read.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let compiled = match read {
+                Some(read) => read.compile().and_then(Compiled::new),
+                None => Err(Error::new(ErrorKind::Limit, "an earlier attempt to compile the file has failed")),
+            };
+            compiled.unwrap_or_else(|error| Compiled {
+                set: Err((error.kind(), error.to_string())),
+                diagnostics: Box::default(),
+            })
+        })
+    }
+
+    /// Returns a crawler by its product tokens, and whether the file names it. Returns `None` if the file is compiled.
+    pub(crate) fn uncompiled_agent(&self, chain: &Chain) -> Option<(UncompiledAgent, bool)> {
+        let read = self.file.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let groups = read.as_ref()?.groups_of(&chain.tokens, chain.honors_default_group)?;
+        let is_named = groups.are_named;
+        Some((UncompiledAgent { robots: self.clone(), groups: Arc::new(groups) }, is_named))
     }
 
     /// Returns the crawler that sends a `User-Agent` header, or `None` if the header names none; see
@@ -101,7 +140,7 @@ impl Robots {
     /// # Errors
     /// A value from [`Robots::parse`] causes no error.
     pub fn agent_of_header(&self, header: impl AsRef<[u8]>) -> Result<Option<Agent>, Error> {
-        self.set.agent_of_header(header)
+        self.set()?.agent_of_header(header)
     }
 
     /// Returns the crawlers that a text represents; see [`Set::crawlers_named`].
@@ -109,7 +148,7 @@ impl Robots {
     /// # Errors
     /// The errors of [`Set::crawlers_named`].
     pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
-        self.set.crawlers_named(text)
+        crawlers_named_in(text, self.crawler_table())
     }
 
     /// Returns the file's other directives, its policy source, and how long it may be kept.
@@ -117,12 +156,12 @@ impl Robots {
     /// # Errors
     /// A value from [`Robots::parse`] causes no error.
     pub fn site(&self) -> Result<Site, Error> {
-        self.set.only_site()
+        self.set()?.only_site()
     }
 
     /// Returns the file's first 10,000 diagnostics, each a line (from 1) and a description, in line order.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
-        self.diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
+        self.compiled().diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
     }
 }
 
@@ -144,12 +183,37 @@ impl Set {
     /// ```
     #[must_use]
     pub fn with_robots(&self, robots: impl IntoIterator<Item = (Origin, Robots)>) -> Set {
-        self.with_sites(robots.into_iter().map(|(origin, robots)| (origin, robots.set)))
+        let robots: Vec<(Origin, Robots)> = robots.into_iter().collect();
+        self.with_sites(robots.iter().map(|(origin, robots)| (origin.clone(), robots.compiled().set())))
+    }
+}
+
+impl Compiled {
+    fn new(SingleCompiled { bytes, diagnostics }: SingleCompiled) -> Result<Compiled, Error> {
+        Ok(Compiled { set: Ok(Set::of_one(bytes)?), diagnostics })
+    }
+
+    fn set(&self) -> Result<&Set, (ErrorKind, String)> {
+        self.set.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl UncompiledAgent {
+    pub(crate) fn robots(&self) -> &Robots {
+        &self.robots
+    }
+
+    /// Returns the verdict for one URL, or `None` if the file is compiled, or if compiling it takes less time than
+    /// deciding more URLs without.
+    pub(crate) fn decide(&self, url: &[u8]) -> Option<Verdict> {
+        let mut read = self.robots.file.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.as_mut()?.decide(&self.groups, url)
     }
 }
 
 impl fmt::Debug for Robots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Robots").field("set", &self.set).field("diagnostics", &self.diagnostics).finish()
+        let Compiled { set, diagnostics } = self.compiled();
+        f.debug_struct("Robots").field("set", set).field("diagnostics", diagnostics).finish()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reptile_engine::format::FormatError;
-use reptile_engine::format::crawlers::Purposes;
+use reptile_engine::format::crawlers::{Crawlers, Purposes};
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 use reptile_engine::format::histories::CaptureHistory;
 use reptile_engine::set as engine;
@@ -24,6 +24,9 @@ use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
 mod usage;
+
+/// A set with the only site for an origin, or the reason that there is none.
+type ReplacedSite = Result<Arc<engine::Set<SetBytes>>, (ErrorKind, String)>;
 
 pub(crate) enum SetBytes {
     Owned(Vec<u8>),
@@ -54,7 +57,7 @@ impl AsRef<[u8]> for SetBytes {
 pub struct Set {
     engine: Arc<engine::Set<SetBytes>>,
     /// The sites that were replaced in memory; usually empty.
-    replaced: Arc<HashMap<Origin, Arc<engine::Set<SetBytes>>>>,
+    replaced: Arc<HashMap<Origin, ReplacedSite>>,
     /// The policy's number in a set of one robots.txt, which decides URLs from any origin.
     only: Option<u32>,
 }
@@ -171,11 +174,71 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
+    /// Returns the product tokens that a crawler resolves to under a table's dialect.
+    pub(crate) fn of(crawler: &Crawler, table: Crawlers<'_>) -> Result<Chain, CrawlerError> {
+        let product_token = |name| product_token_in(name, crawler, table);
+        Ok(match &crawler.kind {
+            CrawlerForm::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
+            CrawlerForm::Token => {
+                Chain { tokens: vec![product_token(&crawler.name)?.to_vec()], honors_default_group: true }
+            }
+            CrawlerForm::Named => {
+                let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
+                let found = table.find(&crawler.name).map_err(damaged)?;
+                let syntax = table.syntax().map_err(damaged)?;
+                let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
+                match product_token(&crawler.name) {
+                    // A known crawler obeys the groups for the token that is read from a line with its name.
+                    Err(error) if error.kind() == CrawlerErrorKind::Unnameable && is_known => {}
+                    result => drop(result?),
+                }
+                let tokens = found.tokens.into_iter().map(|token| syntax.token_of(token).to_vec());
+                Chain {
+                    tokens: tokens.filter(|token| !token.is_empty()).collect(),
+                    honors_default_group: found.honors_default_group,
+                }
+            }
+            CrawlerForm::Chain { tokens, honors_default_group } => {
+                let tokens = tokens.iter().map(|token| product_token(token).map(<[u8]>::to_vec));
+                Chain { tokens: tokens.collect::<Result<_, _>>()?, honors_default_group: *honors_default_group }
+            }
+        })
+    }
+
     /// Looks up the tokens in an engine's set.
     pub(crate) fn look_up(&self, set: &engine::Set<SetBytes>) -> Result<engine::Agent, Error> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         Ok(set.agent_chain(&tokens, self.honors_default_group)?)
     }
+}
+
+/// Returns the product token in a crawler's name under a table's dialect.
+fn product_token_in<'n>(name: &'n [u8], crawler: &Crawler, table: Crawlers<'_>) -> Result<&'n [u8], CrawlerError> {
+    let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
+    let (syntax, cuts) = (table.syntax().map_err(damaged)?, table.cuts_version().map_err(damaged)?);
+    // Only some errors need the known names.
+    let mut damage = None;
+    let known =
+        table.iter().map_while(|known| known.map(|known| known.name).map_err(|error| damage = Some(error)).ok());
+    let token = product_token(name, syntax, cuts, known);
+    match damage {
+        Some(error) => Err(damaged(error)),
+        None => token.map_err(|error| CrawlerError::new(crawler, error)),
+    }
+}
+
+/// Returns the crawlers that a text represents; see [`Set::crawlers_named`].
+pub(crate) fn crawlers_named_in(text: &str, table: Crawlers<'_>) -> Result<Vec<Crawler>, CrawlerError> {
+    Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
+        Spec::Any => vec![Crawler::chain([""; 0], true)],
+        Spec::Chain { tokens, honors_default_group } => vec![Crawler::chain(tokens, honors_default_group)],
+        Spec::Name(name) => vec![Crawler::named(name)],
+        Spec::Group(purposes) => {
+            let members = table.with_purpose(purposes).map(|member| member.map(|member| Crawler::named(member.name)));
+            let damaged = |error: FormatError| CrawlerError::damaged(&Crawler::named(text), error.into());
+            members.collect::<Result<_, _>>().map_err(damaged)?
+        }
+    })
 }
 
 /// The crawler in one query: the engine's agent, and, for a replaced site, its product tokens.
@@ -232,6 +295,7 @@ impl Set {
         if !self.replaced.is_empty() {
             let replaced = Origin::new(&origin).ok().and_then(|origin| self.replaced.get(&origin));
             if let Some(engine) = replaced {
+                let engine = engine.as_ref().map_err(|(kind, message)| Error::new(*kind, message.clone()))?;
                 return Ok(site_lookup(only_site(engine)?, path, Some(engine)));
             }
         }
@@ -634,80 +698,30 @@ impl Set {
     /// [`CrawlerErrorKind::Damaged`](crate::CrawlerErrorKind::Damaged) for a group in a damaged set. A name is
     /// checked only when it is resolved.
     pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
-        Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
-            Spec::Any => vec![Crawler::chain([""; 0], true)],
-            Spec::Chain { tokens, honors_default_group } => vec![Crawler::chain(tokens, honors_default_group)],
-            Spec::Name(name) => vec![Crawler::named(name)],
-            Spec::Group(purposes) => {
-                let members = self.engine.crawlers().with_purpose(purposes);
-                let members = members.map(|member| member.map(|member| Crawler::named(member.name)));
-                let damaged = |error: FormatError| CrawlerError::damaged(&Crawler::named(text), error.into());
-                members.collect::<Result<_, _>>().map_err(damaged)?
-            }
-        })
+        crawlers_named_in(text, self.crawler_table())
     }
 
-    /// Returns the product tokens that a crawler resolves to under the set's dialect.
-    pub(crate) fn chain_of(&self, crawler: &Crawler) -> Result<Chain, CrawlerError> {
-        Ok(match &crawler.kind {
-            CrawlerForm::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
-            CrawlerForm::Token => {
-                let token = self.product_token(crawler, &crawler.name)?;
-                Chain { tokens: vec![token.to_vec()], honors_default_group: true }
-            }
-            CrawlerForm::Named => {
-                let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
-                let table = self.engine.crawlers();
-                let found = table.find(&crawler.name).map_err(damaged)?;
-                let syntax = table.syntax().map_err(damaged)?;
-                let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
-                match self.product_token(crawler, &crawler.name) {
-                    // A known crawler obeys the groups for the token that is read from a line with its name.
-                    Err(error) if error.kind() == CrawlerErrorKind::Unnameable && is_known => {}
-                    result => drop(result?),
-                }
-                let tokens = found.tokens.into_iter().map(|token| syntax.token_of(token).to_vec());
-                Chain {
-                    tokens: tokens.filter(|token| !token.is_empty()).collect(),
-                    honors_default_group: found.honors_default_group,
-                }
-            }
-            CrawlerForm::Chain { tokens, honors_default_group } => {
-                let tokens = tokens.iter().map(|token| self.product_token(crawler, token).map(<[u8]>::to_vec));
-                Chain { tokens: tokens.collect::<Result<_, _>>()?, honors_default_group: *honors_default_group }
-            }
-        })
+    /// Returns the table of the crawlers that the set knows.
+    pub(crate) fn crawler_table(&self) -> Crawlers<'_> {
+        self.engine.crawlers()
     }
 
     /// Looks up a crawler's product tokens. Also returns the ruleset number, if a single ruleset decides every path for
     /// the crawler in a set of one robots.txt.
-    pub(crate) fn look_up(&self, chain: &Chain) -> Result<(engine::Agent, Option<u32>), Error> {
+    pub(crate) fn resolve_chain(&self, chain: &Chain) -> Result<(engine::Agent, Option<u32>), Error> {
         let resolved = chain.look_up(&self.engine)?;
         let only_ruleset = self.only.map(|policy| self.engine.only_ruleset(policy, &resolved)).transpose()?.flatten();
         Ok((resolved, only_ruleset))
     }
 
-    /// Returns the product token in a crawler's name under the set's dialect.
-    fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
-        let table = self.engine.crawlers();
-        let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
-        let (syntax, cuts) = (table.syntax().map_err(damaged)?, table.cuts_version().map_err(damaged)?);
-        // Only some errors need the known names.
-        let mut damage = None;
-        let known =
-            table.iter().map_while(|known| known.map(|known| known.name).map_err(|error| damage = Some(error)).ok());
-        let token = product_token(name, syntax, cuts, known);
-        match damage {
-            Some(error) => Err(damaged(error)),
-            None => token.map_err(|error| CrawlerError::new(crawler, error)),
-        }
-    }
-
     /// Returns the same set with some origins' sites replaced by the only sites in other sets.
     #[cfg(feature = "compile")]
-    pub(crate) fn with_sites(&self, sites: impl Iterator<Item = (Origin, Set)>) -> Set {
+    pub(crate) fn with_sites<'s>(
+        &self,
+        sites: impl Iterator<Item = (Origin, Result<&'s Set, (ErrorKind, String)>)>,
+    ) -> Set {
         let mut replaced = HashMap::clone(&self.replaced);
-        replaced.extend(sites.map(|(origin, site)| (origin, site.engine)));
+        replaced.extend(sites.map(|(origin, site)| (origin, site.map(|site| Arc::clone(&site.engine)))));
         Set { replaced: Arc::new(replaced), ..self.clone() }
     }
 }

@@ -333,7 +333,8 @@ impl Agent {
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
     pub fn access(&self, url: impl AsRef<[u8]>) -> Result<Summary<'static>, Error> {
-        self.set().summary_of(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.summary_of(query, url.as_ref())
     }
 }
 
@@ -397,15 +398,15 @@ impl Set {
 /// Summarizes many origins for some crawlers. Every ruleset is examined once. See [the module](self) for an example.
 pub struct Summarizer {
     agents: Agents,
-    statements: Statements,
+    /// `None` until the first summary.
+    statements: Option<Statements>,
 }
 
 impl Summarizer {
     /// Creates a summarizer for these crawlers, in their set.
     #[must_use]
     pub fn new(agents: Agents) -> Summarizer {
-        let statements = Statements::new(agents.set().engine());
-        Summarizer { agents, statements }
+        Summarizer { agents, statements: None }
     }
 
     /// Returns the crawlers.
@@ -423,7 +424,8 @@ impl Summarizer {
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
     pub fn summarize(&mut self, origins: &[Origin]) -> Result<Vec<Summary<'_>>, Error> {
-        self.agents.set().summaries(self.agents.columns(), &mut self.statements, origins)
+        let (set, columns) = self.agents.columns()?;
+        set.summaries(columns, self.statements.get_or_insert_with(|| Statements::new(set.engine())), origins)
     }
 }
 
@@ -478,7 +480,7 @@ impl AccessProofs {
                 Some(policy) => policy,
             },
         };
-        let deciding = DecidingRules::of(&policy, agent.as_query().resolved)?;
+        let deciding = DecidingRules::of(&policy, agent.query()?.1.resolved)?;
         self.statements.examine(engine, std::iter::once(&deciding))?;
         Ok(self.statements.summary(Some(&deciding)).access)
     }

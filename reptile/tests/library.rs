@@ -840,11 +840,15 @@ fn one_shot_queries_match_the_compiled_file() {
             let one_shot = reptile::OneShot::new(crawler.clone(), dialect).unwrap();
             let agent = Robots::parse(body, dialect).unwrap().agent(crawler.clone()).unwrap();
             let long_url = format!("/{}", "ab".repeat(1000));
-            for url in urls.into_iter().chain([&*long_url]) {
+            let urls = || urls.into_iter().chain([&*long_url]);
+            // The file is compiled after some of them, and at the latest by the first explanation.
+            let verdicts: Vec<Verdict> = urls().map(|url| agent.decide(url).unwrap()).collect();
+            for (url, verdict) in urls().zip(verdicts) {
                 let explained = agent.explain(url).unwrap();
                 // Some dialects' implicit rule that allows /robots.txt has no line.
                 let expected = (explained.verdict, line(explained.rule()).filter(|&line| line > 0));
                 let shown = &body[..body.len().min(60)];
+                assert_eq!(verdict, expected.0, "{dialect} {crawler} {url} {shown}");
                 assert_eq!(one_shot.decide(body, url).unwrap(), expected, "{dialect} {crawler} {url} {shown}");
                 compared += 1;
             }
@@ -861,6 +865,28 @@ fn one_shot_queries_match_the_compiled_file() {
             if fits { Ok((Verdict::Allow, None)) } else { Err(ErrorKind::Limit) }
         );
     }
+}
+
+#[test]
+fn threads_decide_by_a_file_while_it_is_compiled() {
+    let rules: String = (0..200).map(|at| format!("disallow: /{at}*x$\nallow: /{at}/\n")).collect();
+    let robots = Robots::parse(format!("user-agent: *\n{rules}"), Dialect::google()).unwrap();
+    let (agent, agents) = (robots.agent("AnyBot").unwrap(), robots.agents(["AnyBot", "GPTBot"]).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for at in 0..100 {
+                    let mut verdicts = [Verdict::Invalid; 2];
+                    agents.decide(format!("/{at}x"), &mut verdicts).unwrap();
+                    assert_eq!(verdicts, [Verdict::Disallow; 2], "{at}");
+                    assert_eq!(agent.decide(format!("/{at}/y")).unwrap(), Verdict::Allow, "{at}");
+                    assert_eq!(agent.clone().decide(format!("/{at}-x")).unwrap(), Verdict::Disallow, "{at}");
+                }
+            });
+        }
+    });
+    assert!(!agent.is_named());
+    assert_eq!(agents.origins().count(), 1);
 }
 
 #[test]

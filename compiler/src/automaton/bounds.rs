@@ -8,9 +8,11 @@ use std::fmt;
 use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{AutomatonDraft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
+use reptile_engine::norm::NormalForm;
 
 use super::strategy::{Strategy, draft};
-use crate::rules::order::RuleList;
+use crate::body::RawRule;
+use crate::rules::order::{RuleList, slash_before_index};
 
 /// The error for a file whose rules need too many steps to decide one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,18 +66,22 @@ impl VerdictCost {
     /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
     /// because an automaton begins, and a fallback pattern is tried, only where that text has matched.
     fn most_of_list(list: &RuleList) -> VerdictCost {
+        VerdictCost::most_of(list.iter().filter(|rule| rule.has_wildcard).filter_map(|rule| {
+            let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
+            let first = wildcards.next()?;
+            Some((&rule.matcher[..first], wildcards.count(), rule.matcher.len()))
+        }))
+    }
+
+    /// Returns an upper bound for an automaton. Each pattern with a wildcard comes with the text before the first one,
+    /// or a part of it, with the number of other wildcards, and with its length.
+    fn most_of<'m>(patterns: impl Iterator<Item = (&'m [u8], usize, usize)>) -> VerdictCost {
         let mut fallback_bytes = size_of::<u32>();
         // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
         // adjacent.
         let mut starts: Vec<(&[u8], [usize; 2])> = Vec::new();
-        for rule in list.iter() {
-            if !rule.has_wildcard {
-                continue;
-            }
-            let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
-            let Some(first) = wildcards.next() else { continue };
-            let (start, nested) = (&rule.matcher[..first], wildcards.count());
-            fallback_bytes += 24 + 4 * nested + rule.matcher.len();
+        for (start, nested, len) in patterns {
+            fallback_bytes += 24 + 4 * nested + len;
             let most = [1 + 2 * nested, 1];
             match starts.last_mut() {
                 Some((last, passes)) if *last == start => *passes = add(*passes, most),
@@ -116,6 +122,21 @@ pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
     // Counting all is faster than stopping early.
     let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + most_lists <= MAX_PASSES;
     body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
+}
+
+/// Returns whether [`check_file`] would accept rules that decide together, by their text as written. `false` if one of
+/// them has wildcards and may also permit a directory, which is a second rule.
+pub(crate) fn rules_have_few_steps(rules: &[RawRule<'_>]) -> bool {
+    let mut permits_directory = false;
+    let patterns = rules.iter().filter_map(|RawRule { value, .. }| {
+        let nested = memchr::memchr_iter(b'*', value).count().checked_sub(1)?;
+        permits_directory |= slash_before_index(value).is_some();
+        // No normal form changes these bytes, and normalization at most triples the others.
+        let kept = value.iter().take_while(|&&byte| NormalForm::is_kept(byte)).count();
+        Some((&value[..kept], nested, 3 * value.len()))
+    });
+    let most = VerdictCost::most_of(patterns);
+    !permits_directory && most.check().is_ok()
 }
 
 /// Checks that a decision by a file's lists stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], even if a product

@@ -50,7 +50,7 @@ mod whole;
 mod wildcard;
 
 pub use bounds::TooManySteps;
-pub(crate) use bounds::{check_file, has_few_steps};
+pub(crate) use bounds::{check_file, has_few_steps, rules_have_few_steps};
 pub use recompile::{Recompiled, recompile};
 pub use strategy::{FORM_REVISION, Strategy};
 
@@ -74,6 +74,9 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
     compile_counted(list, strategy, arena).0
 }
 
+/// Maximum size of the arena that is kept from one ruleset to the next, in bytes. Larger rulesets are rare.
+const KEPT_ARENA_BYTES: usize = 1 << 17;
+
 /// Memory reused from one ruleset to the next.
 ///
 /// Without it, millions of small rulesets would spend a tenth of their time in the allocator.
@@ -89,8 +92,13 @@ impl Workspace {
     /// # Errors
     /// Returns the same errors as [`compile`].
     pub fn compile(&mut self, list: &RuleList, strategy: Strategy) -> Result<Vec<u8>, TooLarge> {
-        self.arena.reset();
-        compile_in(list, strategy, &self.arena, &mut self.lists).0
+        let compiled = compile_in(list, strategy, &self.arena, &mut self.lists).0;
+        if self.arena.allocated_bytes() <= KEPT_ARENA_BYTES {
+            self.arena.reset();
+        } else {
+            self.arena = Bump::new();
+        }
+        compiled
     }
 }
 

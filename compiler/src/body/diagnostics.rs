@@ -97,7 +97,7 @@ impl DiagnosticKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
-    counts: Box<[u64; DiagnosticKind::ALL.len()]>,
+    counts: [u64; DiagnosticKind::ALL.len()],
 }
 
 impl Diagnostics {
@@ -125,7 +125,7 @@ impl Diagnostics {
 
     /// Returns the kinds that occur in the file, each with its count.
     pub fn counts(&self) -> impl Iterator<Item = (DiagnosticKind, u64)> + '_ {
-        DiagnosticKind::ALL.into_iter().zip(*self.counts).filter(|&(_, count)| count > 0)
+        DiagnosticKind::ALL.into_iter().zip(self.counts).filter(|&(_, count)| count > 0)
     }
 }
 

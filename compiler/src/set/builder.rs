@@ -321,7 +321,8 @@ impl SetBuilder {
         let draft = SetDraft {
             header,
             reading: Interpretation { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
-            crawlers: crawler_section(&self.dialect)?,
+            // Its section is not copied, but shared by all sets.
+            crawlers: &[],
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
             lines: lines.iter().map(|lines| (&**lines).into()).collect(),
@@ -331,7 +332,8 @@ impl SetBuilder {
             captures: histories.into_iter().collect(),
             origins,
         };
-        let sections = draft.write(threads)?.map(SectionBytes::Held);
+        let mut sections = draft.write(threads)?.map(SectionBytes::Held);
+        sections[Section::Crawlers as usize] = SectionBytes::Shared(crawler_section(&self.dialect)?);
         Ok(CompiledSet { header, sections, report })
     }
 }

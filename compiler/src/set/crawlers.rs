@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use reptile_engine::format::TooLarge;
-use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
+use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Crawlers, Purposes};
+use reptile_engine::spool::SharedSection;
 use reptile_engine::token::TokenSyntax;
 
 use crate::dialect::crawlers::ALL;
@@ -18,18 +19,27 @@ const TABLES: usize = (1 << (Family::Other as usize + 1)) * TokenSyntax::ALL.len
 
 /// Returns the table of known crawlers under a dialect, as a set stores it.
 ///
-/// Each table is written once per process. Every set has one, and writing it took an eighth of the time for a set with
-/// one small file.
+/// Each table and its checksum are made once per process. Every set has one, and writing it took an eighth of the time
+/// for a set with one small file.
 ///
 /// # Errors
 /// Returns an error if the table is too large for the format.
-pub(super) fn crawler_section(dialect: &Dialect) -> Result<&'static [u8], TooLarge> {
-    static SECTIONS: [OnceLock<Result<Vec<u8>, TooLarge>>; TABLES] = [const { OnceLock::new() }; TABLES];
+pub(super) fn crawler_section(dialect: &Dialect) -> Result<SharedSection, TooLarge> {
+    static SECTIONS: [OnceLock<Result<SharedSection, TooLarge>>; TABLES] = [const { OnceLock::new() }; TABLES];
     let families = dialect.crawlers.iter().fold(0, |bits, &family| bits | 1 << family as usize);
     let cuts_version = usize::from(dialect.caller_version == CallerVersion::Cut);
     let place = (families * TokenSyntax::ALL.len() + dialect.token_syntax as usize) * 2 + cuts_version;
-    let section = SECTIONS[place].get_or_init(|| crawler_table(dialect).write());
-    section.as_deref().map_err(Clone::clone)
+    // A table of a static variable lives as long as the process.
+    let write = || Ok(SharedSection::new(crawler_table(dialect).write()?.leak()));
+    SECTIONS[place].get_or_init(write).clone()
+}
+
+/// Returns the known crawlers in every set under a dialect.
+///
+/// # Errors
+/// Returns an error if the table is too large for the format.
+pub fn known_crawlers(dialect: &Dialect) -> Result<Crawlers<'static>, TooLarge> {
+    Ok(Crawlers::new(crawler_section(dialect)?.bytes()))
 }
 
 /// Returns the known crawlers under a dialect.

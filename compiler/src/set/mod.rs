@@ -11,13 +11,18 @@ mod merge;
 pub mod origin;
 mod prepare;
 mod report;
+mod single;
+mod unordered;
 
 pub use self::builder::{CompiledSet, SetBuilder};
-pub use self::crawlers::crawler_table;
+pub use self::crawlers::{crawler_table, known_crawlers};
 pub use self::merge::{MergeError, PartError};
 pub use self::origin::OwnedOrigin;
 pub(crate) use self::prepare::prepare_parsed;
 pub use self::prepare::{
-    BadCapture, BodyOverLimit, Prepared, hash_of_body, prepare, prepare_alone, prepare_capture, prepare_without_other,
+    BadCapture, BodyOverLimit, Prepared, SingleFile, hash_of_body, prepare, prepare_alone, prepare_capture,
+    prepare_without_other, read_alone,
 };
 pub use self::report::{CaptureReport, DiscardedCapture};
+pub use self::single::compile_single;
+pub use self::unordered::{ObeyedGroups, UnorderedFile};

@@ -6,7 +6,8 @@ use bumpalo::Bump;
 use reptile_engine::format::directives::{Directive, encode};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::automaton::{TooManySteps, check_file};
+use super::unordered::UnorderedFile;
+use crate::automaton::{TooManySteps, check_file, has_few_steps, rules_have_few_steps};
 use crate::body::directives::{DirectiveReader, UsageOverLimit};
 use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
@@ -17,7 +18,7 @@ use crate::rules::order::{OrderScratch, RuleList, order};
 use crate::usage::rules::{UsageRules, usages_of};
 
 /// One prepared robots.txt, ready to be added to a set. Owns its memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Prepared {
     /// The product tokens that the file names, in lower case and sorted, with the index of their group. A token with
     /// several entries has several groups, which decide together.
@@ -82,10 +83,47 @@ pub fn hash_of_body(body: &[u8]) -> u64 {
 /// Returns the same errors as [`prepare`].
 pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
+    let (robots, directives, over_limit) = read_all(body, dialect, arena);
+    prepared_from(body, robots, &directives, over_limit, false, dialect, arena)
+}
+
+/// A set's only file: read, or also prepared.
+pub enum SingleFile {
+    /// The file has been read. It can be prepared without an error.
+    Read(UnorderedFile),
+    /// The file has been prepared.
+    Prepared(Prepared),
+}
+
+/// Reads a set's only file. Prepares it like [`prepare_alone`] unless it is certain that this gives no error.
+///
+/// # Errors
+/// Returns the same errors as [`prepare_alone`].
+pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<SingleFile, BodyOverLimit> {
+    check_size(body)?;
+    let (robots, directives, over_limit) = read_all(body, dialect, arena);
+    if has_few_steps(body, robots.groups.len()) || have_few_steps(&robots, dialect, arena) {
+        return Ok(SingleFile::Read(UnorderedFile::new(body, robots, &directives, over_limit)));
+    }
+    prepared_from(body, robots, &directives, over_limit, false, dialect, arena).map(SingleFile::Prepared)
+}
+
+/// Returns whether the check of the ordered rules' steps would accept them, judging by the rules as written.
+fn have_few_steps<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> bool {
+    let Assignment { tokens, lists, .. } = assign(robots, dialect, arena);
+    let decides_alone = tokens.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    decides_alone && lists.iter().all(|list| rules_have_few_steps(list.rules))
+}
+
+fn read_all<'b>(
+    body: &'b [u8],
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> (Robots<'b>, Vec<Directive<'b>>, Option<UsageOverLimit>) {
     let mut directives = DirectiveReader::new(dialect, body);
     let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
     let over_limit = directives.usage_over_limit().cloned();
-    prepared_from(body, robots, &directives.finish(), over_limit, dialect, arena)
+    (robots, directives.finish(), over_limit)
 }
 
 /// Prepares a file like [`prepare`], but leaves out the other directives, with the usage rules among them. Verdicts do
@@ -95,7 +133,7 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
 /// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, dialect, arena)?;
+    let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, false, dialect, arena)?;
     Ok(Prepared { body_hash: hash_of_body(body), ..prepared })
 }
 
@@ -106,18 +144,19 @@ pub(crate) fn prepare_parsed<'b>(
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
-    prepared_from(body, robots, &[], None, dialect, arena)
+    prepared_from(body, robots, &[], None, false, dialect, arena)
 }
 
 fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
     if body.len() > MAX_BODY_BYTES { Err(BodyOverLimit::Bytes(body.len())) } else { Ok(()) }
 }
 
-fn prepared_from<'b>(
+pub(super) fn prepared_from<'b>(
     body: &[u8],
     mut robots: Robots<'b>,
     directives: &[Directive<'b>],
     over_limit: Option<UsageOverLimit>,
+    is_checked: bool,
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
@@ -126,7 +165,9 @@ fn prepared_from<'b>(
     let groups: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect();
     // Freed because the check may need the memory.
     drop(scratch);
-    check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
+    if !is_checked {
+        check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
+    }
     let usages = match over_limit {
         None => usages_of(body, directives, &assignment, dialect, arena),
         Some(error) => Err(error),
@@ -184,16 +225,16 @@ impl std::error::Error for BadCapture {}
 
 /// Returns the outcome of a capture by itself, and its rules if they are used.
 ///
-/// `read` is [`prepare`] or [`prepare_without_other`]. Pure if `read` is pure.
+/// `read` is [`prepare`], [`prepare_without_other`] or [`read_alone`]. Pure if `read` is pure.
 ///
 /// # Errors
 /// Returns an error if the rules are used but the body is missing or exceeds a limit. Status 204 and 205 need no body.
-pub fn prepare_capture(
+pub fn prepare_capture<P>(
     capture: &Capture,
     body: Option<&[u8]>,
     profile: &Profile,
-    read: impl FnOnce(&[u8]) -> Result<Prepared, BodyOverLimit>,
-) -> Result<(Outcome, Option<Prepared>), BadCapture> {
+    read: impl FnOnce(&[u8]) -> Result<P, BodyOverLimit>,
+) -> Result<(Outcome, Option<P>), BadCapture> {
     let outcome = profile.outcome(capture, body.unwrap_or_default());
     if outcome != Outcome::Use {
         return Ok((outcome, None));

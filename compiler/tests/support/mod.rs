@@ -8,8 +8,15 @@ pub mod sets;
 
 use std::path::{Path, PathBuf};
 
+use bumpalo::Bump;
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::limits::MAX_ONCE_STEPS;
 use reptile_compiler::oracle::OracleAnswer;
+use reptile_compiler::set::{SingleFile, read_alone};
+use reptile_engine::format::TooLarge;
 use reptile_engine::platform::MappedFile;
+use reptile_engine::url::path_of;
 
 pub use sets::{ask, compile, origin_of, policy_of};
 
@@ -18,6 +25,18 @@ pub use sets::{ask, compile, origin_of, policy_of};
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
     proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
+}
+
+/// Decides a URL without a set: while reading the file, and, if the file need not be compiled at once, by its rules as
+/// read. Both must give the same answer.
+pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<OracleAnswer, TooLarge> {
+    let once = reptile_compiler::once::decide_once(body, dialect, agent, url);
+    if let Ok(SingleFile::Read(file)) = read_alone(body, dialect, &Bump::new()) {
+        let groups = file.groups_of(dialect, &agent.tokens, agent.honors_default_group);
+        let as_read = file.decide(&groups, dialect, &path_of(url), MAX_ONCE_STEPS, &mut 0);
+        assert_eq!(as_read, once, "{}: {}", dialect.name, body.escape_ascii());
+    }
+    once
 }
 
 /// Returns the workspace root.

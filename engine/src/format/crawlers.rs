@@ -154,6 +154,12 @@ pub struct ResolvedCrawler<'a> {
 }
 
 impl<'a> Crawlers<'a> {
+    /// Reads a table as [`CrawlerTable::write`] returns it.
+    #[must_use]
+    pub fn new(table: &'a [u8]) -> Crawlers<'a> {
+        Crawlers(table)
+    }
+
     /// Returns the syntax of product tokens in user-agent lines.
     ///
     /// # Errors

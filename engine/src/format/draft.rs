@@ -175,7 +175,7 @@ impl SetDraft<'_> {
             origin.captures = origin.captures.map(|place| new_address(&captures.addresses, place));
             origin.other = origin.other.map(|place| new_address(&other.addresses, place));
         }
-        let (mut buckets, mut origins) = (Vec::new(), Vec::new());
+        let [mut buckets, mut origins] = [0; 2].map(|_| Vec::with_capacity(USUAL_RECORD_BYTES));
         let record = |index: usize| Ok::<_, TooLarge>(self.origins[index]);
         write_origins(&order, record, &mut buckets, &mut origins, threads)?;
         let (index, rulesets, fingerprints) = rulesets.finish();
@@ -213,6 +213,9 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
     (sorted, numbers)
 }
 
+/// Few records of a small file are larger.
+const USUAL_RECORD_BYTES: usize = 128;
+
 /// A written pool, and each input record's address; [`NONE`] for unused records.
 struct WrittenPool {
     bytes: Vec<u8>,
@@ -227,6 +230,15 @@ fn pool_of<T>(
     threads: &dyn Threads,
     mut encode: impl FnMut(&T, &mut Vec<u8>),
 ) -> Result<WrittenPool, TooLarge> {
+    // Most pools of a set with one file have at most one record, and nothing to sort.
+    if things.is_empty() {
+        return Ok(WrittenPool { bytes: Vec::new(), addresses: Vec::new() });
+    }
+    if let ([thing], [true]) = (things, is_used) {
+        let mut bytes = Vec::with_capacity(USUAL_RECORD_BYTES);
+        encode(thing, &mut bytes);
+        return Ok(WrittenPool { bytes, addresses: vec![0] });
+    }
     let mut records = EncodedRecords::default();
     for (thing, used) in things.iter().zip(is_used) {
         records.push_with(|out| {

@@ -69,6 +69,7 @@ impl RulesetPacker {
         // The compiler only creates valid automata. Anything else is stored unchanged, and rejected when it is read.
         let (rest, fingerprints) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
         self.packed.clear();
+        self.packed.reserve(rest.len() + fingerprints.len() * size_of::<u32>());
         self.packed.extend_from_slice(rest);
         for fingerprints in fingerprints {
             pool.refer(fingerprints, &mut self.packed)?;

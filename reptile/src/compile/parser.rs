@@ -1,15 +1,12 @@
 //! Parses captures for a compiler, on any thread.
 
-use std::cell::Cell;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use bumpalo::Bump;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Outcome};
-use reptile_compiler::set::{
-    BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
-};
+use reptile_compiler::set::{BadCapture, BodyOverLimit, Prepared, prepare, prepare_capture, prepare_without_other};
 
 use super::fetch::Capture;
 use crate::error::{Error, ErrorKind};
@@ -17,9 +14,6 @@ use crate::{Dialect, Origin, Profile};
 
 /// Maximum size of an arena that is kept for the next body, in bytes. Larger bodies are rare.
 const MAX_ARENA_BYTES: usize = 1 << 20;
-
-/// Maximum size of the arena that a thread keeps for its next single file, in bytes.
-const MAX_THREAD_ARENA_BYTES: usize = 1 << 17;
 
 /// Parses captures for a [`Compiler`](crate::Compiler), with its options.
 ///
@@ -214,29 +208,7 @@ impl Parsed {
     }
 }
 
-/// Parses one capture with all its directives.
-pub(crate) fn parse_one(
-    facts: &capture::Capture,
-    body: Option<&[u8]>,
-    dialect: &Dialect,
-    profile: &Profile,
-) -> Result<(Outcome, Option<Prepared>), Error> {
-    thread_local! {
-        /// Memory for parsing, reused by the thread's next call.
-        static ARENA: Cell<Option<Bump>> = const { Cell::new(None) };
-    }
-    // The thread's arena is missing while the thread ends.
-    let mut arena = ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    let parsed = prepare_capture(facts, body, profile, |body| prepare_alone(body, dialect, &arena));
-    if arena.allocated_bytes() <= MAX_THREAD_ARENA_BYTES {
-        arena.reset();
-        // While the thread ends, the arena is freed instead.
-        let _ = ARENA.try_with(|kept| kept.set(Some(arena)));
-    }
-    parsed.map_err(|error| refused(&error))
-}
-
-fn refused(error: &BadCapture) -> Error {
+pub(super) fn refused(error: &BadCapture) -> Error {
     match error {
         BadCapture::OverLimit(error) => over_limit(error),
         BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),

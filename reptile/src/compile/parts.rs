@@ -179,7 +179,7 @@ impl Drop for CompiledParts {
 }
 
 /// Returns the error for a set that exceeds the format.
-pub(super) fn too_large(error: &TooLarge) -> Error {
+pub(crate) fn too_large(error: &TooLarge) -> Error {
     Error::new(ErrorKind::Limit, format!("the set cannot be built: {error}"))
 }
 

@@ -170,7 +170,7 @@ impl Assertions {
     /// dialect, a name that is nearly a known crawler's and that no group contains, a pattern that no URL matches, and
     /// more proofs than [`MAX_PROOFS`].
     pub fn prove(&self, robots: &Robots, options: &Options) -> Result<Vec<Outcome<'_>>, ProveError> {
-        self.prove_at(&robots.set, &any_origin(), options)
+        self.prove_at(robots.set()?, &any_origin(), options)
     }
 
     /// Does the work of [`Assertions::prove`] for an origin's robots.txt in a set.
@@ -288,8 +288,8 @@ impl<'a> Prover<'a> {
         let AssertedAgents { assertion, agents } = question;
         let crawlers: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
         let outcome = |proof| Ok(Outcome { assertion, crawlers: crawlers.clone(), proof });
-        let access = |agent| self.set.access(Agent::as_query(agent), self.origin.as_bytes());
-        let accesses = agents.iter().map(access).collect::<Result<Vec<_>, _>>()?;
+        let accesses = agents.iter().map(|agent| self.set.access(agent.query()?.1, self.origin.as_bytes()));
+        let accesses = accesses.collect::<Result<Vec<_>, _>>()?;
         for (agent, name) in agents.iter().zip(&crawlers) {
             let names_default = name == "*" || name.ends_with(">*");
             let is_asked = match agent.group(&self.origin)? {

@@ -220,7 +220,8 @@ impl Agent {
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
     pub fn permissions(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<UsageAccess>, Error> {
-        self.set().permissions_of(self.as_query(), url.as_ref(), uses)
+        let (set, query) = self.query()?;
+        set.permissions_of(query, url.as_ref(), uses)
     }
 }
 

@@ -33,7 +33,8 @@ impl Agent {
     /// The errors of [`Agent::decide`].
     pub fn usage(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Usage, Error> {
         let mut preferences = vec![Preference::Unknown; uses.len()];
-        let verdict = self.set().usage(self.as_query(), url.as_ref(), &uses.query, &mut preferences)?;
+        let (set, query) = self.query()?;
+        let verdict = set.usage(query, url.as_ref(), &uses.query, &mut preferences)?;
         Ok(Usage { verdict, preferences })
     }
 
@@ -46,7 +47,8 @@ impl Agent {
     pub fn usage_at(&self, url: impl AsRef<[u8]>, time: i64, uses: &Uses) -> Result<Usage, Error> {
         let (mut verdict, mut preferences) = ([Verdict::Invalid], vec![Preference::Unknown; uses.len()]);
         let urls = &[url.as_ref()];
-        self.set().usage_all(self.as_column(), urls, Some(&[time]), &uses.query, &mut verdict, &mut preferences)?;
+        let (set, column) = self.column()?;
+        set.usage_all(column, urls, Some(&[time]), &uses.query, &mut verdict, &mut preferences)?;
         Ok(Usage { verdict: verdict[0], preferences })
     }
 
@@ -59,7 +61,8 @@ impl Agent {
     /// The errors of [`Agent::decide`].
     #[cfg(feature = "compile")]
     pub fn usage_lines(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
-        self.set().usage_lines(self.as_query(), url.as_ref())
+        let (set, query) = self.query()?;
+        set.usage_lines(query, url.as_ref())
     }
 }
 
@@ -84,7 +87,8 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn usage_groups(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<(usize, Explanation)>, Error> {
-        self.set().usage_groups(self.as_query(), url.as_ref(), &uses.query)
+        let (set, query) = self.query()?;
+        set.usage_groups(query, url.as_ref(), &uses.query)
     }
 }
 
@@ -145,6 +149,7 @@ impl Agents {
             );
             return Err(Error::new(ErrorKind::BufferLength, message));
         }
-        self.set().usage_all(self.columns(), urls, times, &uses.query, verdicts, preferences)
+        let (set, columns) = self.columns()?;
+        set.usage_all(columns, urls, times, &uses.query, verdicts, preferences)
     }
 }

@@ -39,6 +39,7 @@ impl<I: Implementation> Session<I> {
             if let Some(loaded) = self.slots.get(slot).filter(|_| !files.contains_key(slot))
                 && let Some(Ok(file)) = guarded(|| self.implementation.parse(&loaded.body))
             {
+                self.implementation.finish_parsing(&file);
                 files.insert(*slot, file);
             }
         }

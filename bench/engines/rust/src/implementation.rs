@@ -76,6 +76,9 @@ pub trait Implementation {
     /// Returns an error if the implementation rejects the file.
     fn parse<'a>(&self, body: &'a [u8]) -> Result<Self::File<'a>, String>;
 
+    /// Does the work that parsing defers, for models that do not time parsing.
+    fn finish_parsing(&self, _file: &Self::File<'_>) {}
+
     /// Prepares a file for decisions, for one crawler if [`Implementation::PER_AGENT`] is set. Returns `None` if the
     /// interface does not accept the crawler.
     fn ready<'f>(&self, file: &'f Self::File<'_>, row: &Question<'f>) -> Option<Self::Ready<'f>>;

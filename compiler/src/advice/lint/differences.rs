@@ -12,12 +12,13 @@ use reptile_engine::verdict::Verdict;
 use super::characters::quote;
 use super::codes::Code;
 use super::findings::{Findings, Severity};
-use crate::automaton::Strategy;
+use crate::automaton::Workspace;
 use crate::body::{RawRule, Robots};
+use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::crawlers::{Resolved, of_name};
 use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
 use crate::rules::groups::{Named, named};
-use crate::set::{OwnedOrigin, Prepared, SetBuilder, prepare};
+use crate::set::{OwnedOrigin, Prepared, compile_single, prepare};
 
 /// The dialects used by today's crawlers. The others are historical or overly literal, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
@@ -61,10 +62,11 @@ pub(super) fn compiled(body: &[u8], dialect: &Dialect, arena: &Bump) -> Option<S
 
 /// Compiles a prepared file for [`ORIGIN`]. Returns `None` if it exceeds a limit.
 pub(super) fn compiled_from(prepared: Prepared, dialect: &Dialect) -> Option<Set<Vec<u8>>> {
-    let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
-    builder.add([origin], prepared);
-    Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
+    let (capture, profile) = (Capture::default(), Profile::of_dialect(dialect));
+    let result = (Outcome::Use, Some(prepared));
+    let compiled = compile_single(&origin, &capture, result, dialect, profile, &mut Workspace::default());
+    Set::from_bytes(compiled.ok()?.to_bytes()).ok()
 }
 
 fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option<Reader> {

@@ -10,13 +10,11 @@ use reptile_engine::verdict::{RuleKind, Verdict};
 use super::characters::quote;
 use super::codes::Code;
 use super::data::assets::{ASSETS, Assets, RENDERERS};
-use super::differences::{MAX_COMPARED_BYTES, ORIGIN};
+use super::differences::{MAX_COMPARED_BYTES, ORIGIN, compiled};
 use super::findings::{Findings, Fix, Severity};
-use crate::automaton::Strategy;
 use crate::body::{RawRule, Robots};
 use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, Resolved};
-use crate::set::{OwnedOrigin, SetBuilder, prepare};
 
 /// Maximum number of rules checked per file. Later rules are not checked.
 pub(super) const MAX_RENDERING_RULES: usize = 1000;
@@ -71,16 +69,9 @@ pub(super) fn rendering(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, fou
     if candidates.is_empty() {
         return;
     }
-    let Some(set) = compiled(body, dialect) else { return };
+    let Some(set) = compiled(body, dialect, &Bump::new()) else { return };
     // A freshly compiled set is not damaged.
     let _ = check(&candidates, &set, dialect, found);
-}
-
-fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
-    let mut builder = SetBuilder::new(dialect);
-    let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
-    builder.add([origin], prepare(body, dialect, &Bump::new()).ok()?);
-    Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
 }
 
 /// Returns the candidate for a rule that contains a file ending, a folder's name, or the beginning of a name that is

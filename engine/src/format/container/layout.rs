@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::super::section::Section;
+
 /// The only format version that this engine writes and reads.
 pub const FORMAT_VERSION: u32 = 3;
 
@@ -16,6 +18,9 @@ pub const HEADER_BYTES: usize = 64;
 
 /// Section table entry size in bytes.
 pub const ENTRY_BYTES: usize = 32;
+
+/// Size in bytes of the header and a table of all sections.
+pub(super) const WHOLE_HEADER_BYTES: usize = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
 
 /// Section alignment in bytes. Keeps data with a cache-line layout aligned.
 pub const SECTION_ALIGNMENT: usize = 64;
@@ -37,7 +42,9 @@ pub struct Header {
 
 /// Returns the checksum for the header and the section table, except for the checksum field itself.
 pub(super) fn header_checksum(header: &[u8]) -> u64 {
-    let mut covered = header.to_vec();
+    let mut covered = [0; WHOLE_HEADER_BYTES];
+    let covered = &mut covered[..header.len()];
+    covered.copy_from_slice(header);
     covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
-    xxh3_64(&covered)
+    xxh3_64(covered)
 }

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::super::section::Section;
 use super::layout::{
     CHECKSUM_AT, ENDIAN_MARK, ENTRY_BYTES, FORMAT_VERSION, HEADER_BYTES, Header, LABEL, SECTION_ALIGNMENT,
-    header_checksum,
+    WHOLE_HEADER_BYTES, header_checksum,
 };
 use crate::platform::LARGE_PAGE;
 use crate::spool::SectionBytes;
@@ -77,13 +77,13 @@ fn write_measured<W: Write>(
     mut copy: impl FnMut(Section, &mut W) -> io::Result<()>,
 ) -> io::Result<()> {
     const ALIGNMENT: u64 = SECTION_ALIGNMENT as u64;
-    let present: Vec<(Section, (u64, u64))> =
-        Section::ALL.into_iter().zip(*measured).filter(|&(_, (len, _))| len > 0).collect();
-    let table_end = HEADER_BYTES + present.len() * ENTRY_BYTES;
-    let mut start = vec![0; table_end];
+    let present = || Section::ALL.into_iter().zip(*measured).filter(|&(_, (len, _))| len > 0);
+    let count = present().count();
+    let table_end = HEADER_BYTES + count * ENTRY_BYTES;
+    let mut start = [0; WHOLE_HEADER_BYTES];
+    let start = &mut start[..table_end];
     let mut end = table_end as u64;
-    for (&(section, (len, checksum)), entry) in present.iter().zip(start[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES))
-    {
+    for ((section, (len, checksum)), entry) in present().zip(start[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES)) {
         let start = end.next_multiple_of(ALIGNMENT);
         end = start + len;
         entry[..8].copy_from_slice(&section.stored_name());
@@ -95,15 +95,15 @@ fn write_measured<W: Write>(
     start[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
     start[12..16].copy_from_slice(&ENDIAN_MARK.to_le_bytes());
     start[16..20].copy_from_slice(&header.normal_form.to_le_bytes());
-    start[20..24].copy_from_slice(&(present.len() as u32).to_le_bytes());
+    start[20..24].copy_from_slice(&(count as u32).to_le_bytes());
     start[24..32].copy_from_slice(&end.to_le_bytes());
     start[32..36].copy_from_slice(&header.name_matching.to_le_bytes());
     start[36..40].copy_from_slice(&header.automata_form.to_le_bytes());
-    let checksum = header_checksum(&start);
+    let checksum = header_checksum(start);
     start[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
-    out.write_all(&start)?;
+    out.write_all(start)?;
     let mut end = table_end as u64;
-    for (section, (len, _)) in present {
+    for (section, (len, _)) in present() {
         let start = end.next_multiple_of(ALIGNMENT);
         out.write_all(&[0; SECTION_ALIGNMENT][..(start - end) as usize])?;
         copy(section, out)?;

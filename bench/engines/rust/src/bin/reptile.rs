@@ -75,7 +75,8 @@ impl Implementation for Reptile {
 
     fn hello(&self) -> Hello {
         let notes = [
-            "`one-shot` uses OneShot::decide with crawlers that are resolved once; other models compile the file.",
+            "`one-shot` uses OneShot::decide with crawlers that are resolved once. In `parse` the file decides one URL \
+             without being compiled; other models compile it before.",
             "`crawl` uses one set with all files. `open` reads the set's whole file; mapping it is not measured.",
         ];
         Hello {
@@ -88,6 +89,11 @@ impl Implementation for Reptile {
 
     fn parse(&self, body: &[u8]) -> Result<Robots, String> {
         Robots::parse(body, self.dialect).map_err(|error| error.to_string())
+    }
+
+    fn finish_parsing(&self, file: &Robots) {
+        // Any query other than a decision compiles the file.
+        drop(file.site());
     }
 
     fn ready<'f>(&self, file: &'f Robots, row: &Question<'f>) -> Option<Agent> {
