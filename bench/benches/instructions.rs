@@ -137,7 +137,7 @@ fn single(name: &str) -> (&'static Case, &'static mut Workspace) {
     (case, Box::leak(Box::new(workspace)))
 }
 
-// Compiles one file to a set, like `Robots::parse`.
+// Compiles one file to a set, like `Robots`.
 #[library_benchmark(setup = single)]
 #[bench::small("small")]
 #[bench::wildcards("wildcards")]

@@ -73,11 +73,13 @@ fn is_always_allowed(path: &[u8], dialect: &Dialect) -> bool {
     dialect.robots_txt_always_allowed && path == b"/robots.txt"
 }
 
-/// Decides a path by the rules of the groups that a crawler obeys, and adds the bytes that were compared, or tried on
-/// the path, to `steps`.
+/// Decides a path by the rules of the groups that a crawler obeys.
+///
+/// Adds the work to `steps`: the bytes compared, and for each wildcard pattern that is tried, its length and the
+/// path's.
 ///
 /// # Errors
-/// Returns an error if patterns with wildcards take more than `most_steps`.
+/// Returns an error if patterns with wildcards take more than `most_steps` steps.
 pub(crate) fn decide_by_rules<'b>(
     rules: impl Iterator<Item = RawRule<'b>>,
     dialect: &Dialect,
@@ -97,7 +99,9 @@ pub(crate) fn decide_by_rules<'b>(
     })
 }
 
-/// Returns the index of the product token in a user-agent line among those of a crawler; `*` comes after all tokens.
+/// Returns the index of a user-agent line's product token among a crawler's tokens.
+///
+/// `*` comes after all tokens. Returns `None` if the crawler does not obey the line.
 #[inline]
 pub(crate) fn place_of(
     value: &[u8],
@@ -121,7 +125,7 @@ struct OnceQuery<'q> {
     place: usize,
     /// Whether the current group names that product token.
     counts: bool,
-    /// The best rule of the groups for that product token.
+    /// The best matching rule in the groups for that product token.
     best: BestRule<'q>,
 }
 
@@ -158,7 +162,7 @@ impl<'b> Visitor<'b> for OnceQuery<'_> {
     fn diagnostic(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
-/// The rule that decides a path, among those added so far.
+/// The deciding rule for a path, among the rules added so far.
 struct BestRule<'q> {
     dialect: &'q Dialect,
     path: &'q [u8],
@@ -168,9 +172,9 @@ struct BestRule<'q> {
     empty: Option<(RuleKind, u32)>,
     /// The steps taken to try patterns with wildcards, as counted by [`MAX_ONCE_STEPS`].
     steps: usize,
-    /// The maximum number of steps. Above it no more rules are tried.
+    /// Maximum number of steps. Beyond it, no more rules are tried.
     most_steps: usize,
-    /// The number of rules, and of their first bytes that equal the path's.
+    /// The number of rules compared, plus the number of their first bytes that equal the path's.
     compared: usize,
 }
 

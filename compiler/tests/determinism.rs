@@ -54,7 +54,7 @@ fn equal_rules_are_stored_once() {
     assert_eq!(set.policy_count().unwrap(), 6);
 }
 
-/// Files with several groups of equal rules, all kinds of other lines, and no rules.
+/// Files with several groups of equal rules, with all kinds of other lines, and without rules.
 const SINGLE_FILES: [&str; 5] = [
     "user-agent: a\nuser-agent: B\ndisallow: /*x\n\nuser-agent: c\ndisallow: /*x\n\nuser-agent: b\ndisallow: /y$\n",
     "user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y\ndisallow: /b\n\nuser-agent: d\ncrawl-delay: 2\n",
@@ -106,7 +106,7 @@ fn files_are_prepared_alike_in_one_step_and_in_two() {
         let rules = (0..count).map(start).map(|start| format!("disallow: /{start}*x\n"));
         format!("user-agent: *\n{}", rules.collect::<String>())
     };
-    // Of rules with different texts before the wildcards, only one takes steps.
+    // Of rules with different texts before their wildcards, at most one takes steps on a path.
     let many = [starts(400, |at| format!("{at:03}")), starts(400, |_| String::new())];
     let mut read = Vec::new();
     for dialect in dialect::ALL {

@@ -221,8 +221,8 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// Maximum length of a segment that is compared wherever its second byte occurs. Preparing a search for a segment takes
-/// longer than searching most paths, and comparing longer segments would take more than linear time.
+/// Maximum length of a segment that is compared wherever its second byte occurs. Longer segments are searched with
+/// `memmem`: its setup takes longer than searching most paths, but its time is linear.
 const MAX_SHORT_SEGMENT_BYTES: usize = 16;
 
 /// Returns the end of a segment's leftmost occurrence.
@@ -230,7 +230,7 @@ fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
     match segment {
         [] => Some(0),
         [byte] => memchr(*byte, text).map(|at| at + 1),
-        // The first byte is often a slash, which paths have many of.
+        // Searches for the second byte, because the first is often a slash, which is frequent in paths.
         [_, second, ..] if segment.len() <= MAX_SHORT_SEGMENT_BYTES => {
             let mut start = 0;
             loop {

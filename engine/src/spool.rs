@@ -57,7 +57,7 @@ pub enum SectionBytes {
     },
 }
 
-/// A section's bytes that live as long as the process, and their checksum, which is computed once.
+/// A section's bytes, which live as long as the process, with their checksum, which is computed once.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedSection {
     bytes: &'static [u8],
@@ -65,7 +65,7 @@ pub struct SharedSection {
 }
 
 impl SharedSection {
-    /// Computes the checksum.
+    /// Creates a section, and computes its checksum.
     #[must_use]
     pub fn new(bytes: &'static [u8]) -> SharedSection {
         SharedSection { bytes, checksum: xxh3_64(bytes) }
@@ -97,7 +97,7 @@ impl SectionBytes {
 
     /// Returns the bytes' checksum.
     ///
-    /// Computed on each call if the set holds the bytes.
+    /// Computed on each call for [`SectionBytes::Held`].
     #[must_use]
     pub fn checksum(&self) -> u64 {
         match self {

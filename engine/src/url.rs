@@ -165,7 +165,7 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
 /// # Errors
 /// Returns the errors of [`split`] for a text that does not begin with `/`, [`UrlError::TooLong`] for a path over
 /// [`MAX_URL_BYTES`], and [`UrlError::Control`] for a path with a NUL, tab or line break.
-// Inlined, like everything between a URL and its walk; see *Stores* in `compiler/AUTOMATON.md`.
+// Inlined, like all code between a URL and its walk; see *Stores* in `compiler/AUTOMATON.md`.
 #[inline(always)]
 pub fn path_at_any_origin(text: &[u8]) -> Result<Path<'_>, UrlError> {
     let ordinary = match text {

@@ -31,7 +31,7 @@ pub struct Agent {
     source: Source<ResolvedAgent>,
 }
 
-/// What the crawler resolves to in a set.
+/// A crawler as resolved by a set.
 #[derive(Clone)]
 pub(crate) struct ResolvedAgent {
     set: Set,
@@ -40,12 +40,12 @@ pub(crate) struct ResolvedAgent {
     only_ruleset: Option<u32>,
 }
 
-/// The set that resolved an agent or several, or a single robots.txt that may not be compiled yet.
+/// The source of one or several agents: a set, or a single robots.txt that may not be compiled yet.
 #[derive(Clone)]
 enum Source<T> {
-    /// The set is part of the value.
+    /// A value that contains its set.
     Set(T),
-    /// The value is known once the robots.txt is compiled.
+    /// An agent of a robots.txt, and the value, which is set after the robots.txt has been compiled.
     #[cfg(feature = "compile")]
     Robots(UncompiledAgent, OnceLock<T>),
 }
@@ -54,7 +54,8 @@ impl Agent {
     /// Returns the verdict for one URL.
     ///
     /// Time: one pass over the URL, one origin lookup, and one walk over the path. Does not allocate, unless the path
-    /// must be normalized, the host is not ASCII, or several groups decide together.
+    /// must be normalized, the host is not ASCII, or several groups decide together. [`Robots`](crate::Robots) has the
+    /// cost for a single file that is not compiled yet.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`] if the set is damaged. A malformed URL is not an error; its verdict is
@@ -300,7 +301,7 @@ impl Agent {
 }
 
 impl<T> Source<T> {
-    /// Returns the value, unless the robots.txt is not compiled.
+    /// Returns the value, or `None` if the robots.txt has not been compiled for it yet.
     #[inline]
     fn get(&self) -> Option<&T> {
         match self {
@@ -341,7 +342,7 @@ pub struct Agents {
     source: Source<ResolvedAgents>,
 }
 
-/// What several crawlers resolve to in a set.
+/// Several crawlers as resolved by a set.
 #[derive(Clone)]
 struct ResolvedAgents {
     set: Set,
@@ -367,7 +368,7 @@ impl Agents {
     /// of [`Agent::decide`].
     pub fn decide(&self, url: impl AsRef<[u8]>, verdicts: &mut [Verdict]) -> Result<(), Error> {
         check_len(1, self.agents.len(), verdicts)?;
-        // A file that is not compiled decides for one crawler after another.
+        // An uncompiled file decides for one crawler at a time.
         if self.source.get().is_none() {
             for (agent, verdict) in self.agents.iter().zip(verdicts) {
                 *verdict = agent.decide(&url)?;
@@ -569,7 +570,7 @@ impl Agents {
 /// looked up when a URL first uses it. If a URL's host differs from the first one with its number, it is looked up as
 /// if it had no number. Threads may share the cache.
 pub struct KnownHosts {
-    /// `None` if the agents' queries only give errors.
+    /// `None` if every query by the agents returns an error.
     set: Option<Set>,
     hosts: engine::KnownHosts,
 }

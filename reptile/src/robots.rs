@@ -23,11 +23,11 @@ use crate::{Dialect, Origin, Profile, Verdict};
 /// that begins with `/` is a path, also `//a/b`. Any other text must be a URL that a [`Set`] accepts; otherwise the
 /// verdict is [`Verdict::Invalid`](crate::Verdict::Invalid).
 ///
-/// Cost: reading takes about 1 ns for each byte. The first URLs are decided by trying the rules, which takes some
-/// nanoseconds for each. Once that has taken a small part of the time for compiling, the file is compiled, in 5 to 15 ns
-/// for each byte in the rules, and some microseconds; a decision then takes 30 to 150 ns. Any other query compiles the
-/// file first. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared between threads by
-/// reference.
+/// Cost: reading takes about 1 ns per byte. The first URLs are decided by trying the rules, which takes some
+/// nanoseconds per rule. Once that has taken a small part of the time for compiling, the file is compiled, which takes
+/// 5 to 15 ns per byte in the rules, plus some microseconds. A decision then takes 30 to 150 ns. Any other query
+/// compiles the file first. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared
+/// between threads by reference.
 #[derive(Clone)]
 pub struct Robots {
     file: Arc<File>,
@@ -46,7 +46,7 @@ struct Compiled {
     diagnostics: Box<[Diagnostic]>,
 }
 
-/// A crawler and a file that was not compiled when the crawler was resolved.
+/// A crawler that was resolved before its file was compiled.
 #[derive(Clone)]
 pub(crate) struct UncompiledAgent {
     robots: Robots,
@@ -107,7 +107,7 @@ impl Robots {
         self.file.crawlers
     }
 
-    /// Returns the compiled set with this file.
+    /// Returns the set with only this file. Compiles the file if necessary.
     pub(crate) fn set(&self) -> Result<&Set, Error> {
         self.compiled().set().map_err(|(kind, message)| Error::new(kind, message))
     }
@@ -126,7 +126,9 @@ impl Robots {
         })
     }
 
-    /// Returns a crawler by its product tokens, and whether the file names it. Returns `None` if the file is compiled.
+    /// Resolves a crawler's product tokens, or returns `None` if the file is compiled.
+    ///
+    /// Also returns whether the file names the crawler.
     pub(crate) fn uncompiled_agent(&self, chain: &Chain) -> Option<(UncompiledAgent, bool)> {
         let read = self.file.read.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = read.as_ref()?.groups_of(&chain.tokens, chain.honors_default_group)?;
@@ -203,8 +205,7 @@ impl UncompiledAgent {
         &self.robots
     }
 
-    /// Returns the verdict for one URL, or `None` if the file is compiled, or if compiling it takes less time than
-    /// deciding more URLs without.
+    /// Returns the verdict for one URL, or `None` if the file is compiled, or if it now pays off to compile it.
     pub(crate) fn decide(&self, url: &[u8]) -> Option<Verdict> {
         let mut read = self.robots.file.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.as_mut()?.decide(&self.groups, url)

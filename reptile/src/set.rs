@@ -25,7 +25,7 @@ use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
 mod usage;
 
-/// A set with the only site for an origin, or the reason that there is none.
+/// A set with an origin's only site, or the error if the site could not be compiled.
 type ReplacedSite = Result<Arc<engine::Set<SetBytes>>, (ErrorKind, String)>;
 
 pub(crate) enum SetBytes {
@@ -701,7 +701,7 @@ impl Set {
         crawlers_named_in(text, self.crawler_table())
     }
 
-    /// Returns the table of the crawlers that the set knows.
+    /// Returns the set's table of known crawlers.
     pub(crate) fn crawler_table(&self) -> Crawlers<'_> {
         self.engine.crawlers()
     }

@@ -841,7 +841,7 @@ fn one_shot_queries_match_the_compiled_file() {
             let agent = Robots::parse(body, dialect).unwrap().agent(crawler.clone()).unwrap();
             let long_url = format!("/{}", "ab".repeat(1000));
             let urls = || urls.into_iter().chain([&*long_url]);
-            // The file is compiled after some of them, and at the latest by the first explanation.
+            // The file is compiled after some of these decisions, and at the latest for the first explanation.
             let verdicts: Vec<Verdict> = urls().map(|url| agent.decide(url).unwrap()).collect();
             for (url, verdict) in urls().zip(verdicts) {
                 let explained = agent.explain(url).unwrap();

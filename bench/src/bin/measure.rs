@@ -6,7 +6,7 @@
 //! bytes to verdict, with another host at every step, on one thread.
 //!
 //! `measure SET URLS` instead times the steps of a decision over any URL list: splitting, lookup, single decisions, and
-//! batch decisions. The set is in large pages.
+//! batch decisions. The set is copied to large pages.
 #![deny(unsafe_code)]
 
 use std::error::Error;

@@ -221,7 +221,7 @@ impl Filter<'_> {
             return self.copy_to(archive, &mut |_| Ok(0), counts);
         };
         let packs = *packs && !archive.is_packed;
-        // A file is read only when it is complete, and a pipe's reader gets each record at once.
+        // A file is not read before it is complete, but a pipe's reader gets each record at once.
         let capacity = if output.is_file() { WRITE_BYTES } else { 0 };
         let mut output = BufWriter::with_capacity(capacity, output);
         let mut write = |stored: Stored| {

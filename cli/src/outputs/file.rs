@@ -127,7 +127,7 @@ impl Output {
         Ok(Output { name: path.shown(), target: Target::Remote(remote), compressor: None })
     }
 
-    /// Returns whether the output is a new file or object, which appears when it is complete.
+    /// Returns whether the output is a new file or object, which appears only when it is complete.
     pub fn is_file(&self) -> bool {
         matches!(self.target, Target::File(_) | Target::Remote(_))
     }

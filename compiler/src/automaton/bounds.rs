@@ -73,8 +73,8 @@ impl VerdictCost {
         }))
     }
 
-    /// Returns an upper bound for an automaton. Each pattern with a wildcard comes with the text before the first one,
-    /// or a part of it, with the number of other wildcards, and with its length.
+    /// Returns an upper bound for an automaton. Each pattern with a wildcard is given as the text before its first
+    /// wildcard, or the start of that text, the number of its other wildcards, and its length.
     fn most_of<'m>(patterns: impl Iterator<Item = (&'m [u8], usize, usize)>) -> VerdictCost {
         let mut fallback_bytes = size_of::<u32>();
         // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
@@ -124,8 +124,9 @@ pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
     body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
 }
 
-/// Returns whether [`check_file`] would accept rules that decide together, by their text as written. `false` if one of
-/// them has wildcards and may also permit a directory, which is a second rule.
+/// Returns whether [`check_file`] certainly accepts rules that decide together, by their text as written.
+///
+/// Returns `false` if a rule with wildcards may also permit a directory, because that adds a second rule.
 pub(crate) fn rules_have_few_steps(rules: &[RawRule<'_>]) -> bool {
     let mut permits_directory = false;
     let patterns = rules.iter().filter_map(|RawRule { value, .. }| {

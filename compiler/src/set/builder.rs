@@ -321,7 +321,7 @@ impl SetBuilder {
         let draft = SetDraft {
             header,
             reading: Interpretation { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
-            // Its section is not copied, but shared by all sets.
+            // Replaced below by the section that all sets share.
             crawlers: &[],
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,

@@ -19,8 +19,8 @@ const TABLES: usize = (1 << (Family::Other as usize + 1)) * TokenSyntax::ALL.len
 
 /// Returns the table of known crawlers under a dialect, as a set stores it.
 ///
-/// Each table and its checksum are made once per process. Every set has one, and writing it took an eighth of the time
-/// for a set with one small file.
+/// Each table is written, and its checksum computed, once per process. Every set has a table, and writing it took an
+/// eighth of the time for a set with one small file.
 ///
 /// # Errors
 /// Returns an error if the table is too large for the format.
@@ -29,12 +29,12 @@ pub(super) fn crawler_section(dialect: &Dialect) -> Result<SharedSection, TooLar
     let families = dialect.crawlers.iter().fold(0, |bits, &family| bits | 1 << family as usize);
     let cuts_version = usize::from(dialect.caller_version == CallerVersion::Cut);
     let place = (families * TokenSyntax::ALL.len() + dialect.token_syntax as usize) * 2 + cuts_version;
-    // A table of a static variable lives as long as the process.
+    // Leaked, because the static variable keeps the table until the process ends.
     let write = || Ok(SharedSection::new(crawler_table(dialect).write()?.leak()));
     SECTIONS[place].get_or_init(write).clone()
 }
 
-/// Returns the known crawlers in every set under a dialect.
+/// Returns the table of known crawlers that every set under a dialect contains.
 ///
 /// # Errors
 /// Returns an error if the table is too large for the format.

@@ -87,15 +87,17 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
     prepared_from(body, robots, &directives, over_limit, false, dialect, arena)
 }
 
-/// A set's only file: read, or also prepared.
+/// A set's only file, which has been read, and may have been prepared.
 pub enum SingleFile {
-    /// The file has been read. It can be prepared without an error.
+    /// A file that has been read, and can be prepared without an error.
     Read(UnorderedFile),
-    /// The file has been prepared.
+    /// A prepared file.
     Prepared(Prepared),
 }
 
-/// Reads a set's only file. Prepares it like [`prepare_alone`] unless it is certain that this gives no error.
+/// Reads a set's only file.
+///
+/// Also prepares it like [`prepare_alone`], unless it is certain that preparing it later gives no error.
 ///
 /// # Errors
 /// Returns the same errors as [`prepare_alone`].
@@ -108,7 +110,7 @@ pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Single
     prepared_from(body, robots, &directives, over_limit, false, dialect, arena).map(SingleFile::Prepared)
 }
 
-/// Returns whether the check of the ordered rules' steps would accept them, judging by the rules as written.
+/// Returns whether [`check_file`] certainly accepts the ordered rules, judging by the rules as written.
 fn have_few_steps<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> bool {
     let Assignment { tokens, lists, .. } = assign(robots, dialect, arena);
     let decides_alone = tokens.windows(2).all(|pair| pair[0].0 != pair[1].0);

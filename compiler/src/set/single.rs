@@ -1,5 +1,5 @@
-//! Compiles a set with one origin and one capture, without the tables in which [`SetBuilder`](super::SetBuilder) finds
-//! equal content of many files.
+//! Compiles a set with one origin and one capture, without [`SetBuilder`](super::SetBuilder)'s tables for finding equal
+//! content in many files.
 
 use std::borrow::Cow;
 
@@ -21,14 +21,13 @@ use crate::capture::{Capture, Captures, KeptCapture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
 
-/// Compiles one capture, as returned by [`prepare_capture`](super::prepare_capture), for the time of its fetch.
+/// Compiles one capture for the time of its fetch, given the result of [`prepare_capture`](super::prepare_capture).
 ///
-/// The set has the same bytes as that of a [`SetBuilder`](super::SetBuilder) to which only this capture was added, but
-/// its report is empty. The origin's host must be at most [`MAX_HOST_BYTES`](reptile_engine::host::MAX_HOST_BYTES)
-/// long.
+/// The set has the same bytes as if a [`SetBuilder`](super::SetBuilder) had compiled only this capture, but its report
+/// is empty. The origin's host must be at most [`MAX_HOST_BYTES`](reptile_engine::host::MAX_HOST_BYTES) long.
 ///
 /// # Errors
-/// Returns an error if some part is too large for the format.
+/// Returns an error if any part is too large for the format.
 pub fn compile_single(
     origin: &OwnedOrigin,
     capture: &Capture,
@@ -101,7 +100,7 @@ pub fn compile_single(
     let draft = SetDraft {
         header,
         reading: profile.reading(&dialect.name, capture.time),
-        // Its section is not copied, but shared by all sets.
+        // Replaced below by the section that all sets share.
         crawlers: &[],
         tokens: tokens.iter().map(|(token, _)| &**token).collect(),
         rulesets,

@@ -1,4 +1,4 @@
-//! A file that has been read, but whose rules are not yet ordered and compiled.
+//! A file that has been read, but whose rules have not been ordered or compiled yet.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -14,24 +14,26 @@ use crate::dialect::{Dialect, GroupChoice};
 use crate::once::{decide_by_rules, place_of};
 use crate::oracle::OracleAnswer;
 
-/// One robots.txt after reading. It decides URLs by its rules as written, which takes longer than with a compiled set,
-/// but without the time to compile one. Owns its memory.
+/// A robots.txt that has been read, but not compiled.
 ///
-/// [`prepare`](UnorderedFile::prepare) then continues without reading the body again.
+/// Decides URLs by its rules as written. A decision takes longer than with a compiled set, but no set needs to be
+/// compiled. Owns its memory.
+///
+/// [`prepare`](UnorderedFile::prepare) later prepares the file without reading the body again.
 #[derive(Clone, Debug)]
 pub struct UnorderedFile {
     body: Box<[u8]>,
-    /// The indices after each group's last user-agent line and rule.
+    /// For each group, the indices after its last user-agent line and its last rule.
     group_ends: Box<[(u32, u32)]>,
     agents: Box<[Text]>,
     rules: Box<[(RuleKind, u32, Text)]>,
-    /// Each directive without its key and value, which follow.
+    /// Each directive without its key and value, followed by its key and its value.
     directives: Box<[(Directive<'static>, Text, Text)]>,
     usage_over_limit: Option<UsageOverLimit>,
     diagnostics: Diagnostics,
 }
 
-/// A part of the body: where it begins, and its length.
+/// A part of the body: its offset and length.
 type Text = (u32, u32);
 
 /// The groups that a crawler obeys.
@@ -52,7 +54,7 @@ impl UnorderedFile {
         usage_over_limit: Option<UsageOverLimit>,
     ) -> UnorderedFile {
         let text = |text: &[u8]| match text {
-            // It need not be a part of the body.
+            // An empty text need not be a part of the body.
             [] => (0, 0),
             _ => ((text.as_ptr().addr() - body.as_ptr().addr()) as u32, text.len() as u32),
         };
@@ -101,11 +103,13 @@ impl UnorderedFile {
         ObeyedGroups { are_named: place < tokens.len(), groups: groups.into() }
     }
 
-    /// Decides a path by the rules of some groups, and adds the bytes that were compared, or tried on the path, to
-    /// `steps`.
+    /// Decides a path by the rules of some groups.
+    ///
+    /// Adds the work to `steps`: the bytes compared, and for each wildcard pattern that is tried, its length and the
+    /// path's.
     ///
     /// # Errors
-    /// Returns an error if patterns with wildcards take more than `most_steps`.
+    /// Returns an error if patterns with wildcards take more than `most_steps` steps.
     pub fn decide(
         &self,
         groups: &ObeyedGroups,
@@ -121,8 +125,8 @@ impl UnorderedFile {
     /// Prepares the file like [`prepare_alone`](super::prepare_alone).
     ///
     /// # Errors
-    /// Returns the same errors as [`prepare_alone`](super::prepare_alone), but there are none if
-    /// [`read_alone`](super::read_alone) returned the file for this dialect.
+    /// Returns the same errors as [`prepare_alone`](super::prepare_alone). There are none if
+    /// [`read_alone`](super::read_alone) returned the file for the same dialect.
     pub fn prepare(self, dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
         let group = |group| Group {
             agents: arena.alloc_slice_fill_iter(self.agents_of(group).iter().map(|&agent| self.text(agent))),

@@ -27,8 +27,8 @@ pub fn cases(cases: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
 }
 
-/// Decides a URL without a set: while reading the file, and, if the file need not be compiled at once, by its rules as
-/// read. Both must give the same answer.
+/// Decides a URL without a set while reading the file. If the file need not be compiled at once, also decides it by the
+/// rules as read, and checks that both answers are the same.
 pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<OracleAnswer, TooLarge> {
     let once = reptile_compiler::once::decide_once(body, dialect, agent, url);
     if let Ok(SingleFile::Read(file)) = read_alone(body, dialect, &Bump::new()) {

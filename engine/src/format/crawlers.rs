@@ -154,7 +154,7 @@ pub struct ResolvedCrawler<'a> {
 }
 
 impl<'a> Crawlers<'a> {
-    /// Reads a table as [`CrawlerTable::write`] returns it.
+    /// Creates a view of a table that [`CrawlerTable::write`] returned.
     #[must_use]
     pub fn new(table: &'a [u8]) -> Crawlers<'a> {
         Crawlers(table)

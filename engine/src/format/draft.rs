@@ -213,7 +213,7 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
     (sorted, numbers)
 }
 
-/// Few records of a small file are larger.
+/// Initial capacity for a record, in bytes. Few records of a small file are larger.
 const USUAL_RECORD_BYTES: usize = 128;
 
 /// A written pool, and each input record's address; [`NONE`] for unused records.
@@ -230,7 +230,7 @@ fn pool_of<T>(
     threads: &dyn Threads,
     mut encode: impl FnMut(&T, &mut Vec<u8>),
 ) -> Result<WrittenPool, TooLarge> {
-    // Most pools of a set with one file have at most one record, and nothing to sort.
+    // In a set with one file, most pools have at most one record, so there is nothing to sort.
     if things.is_empty() {
         return Ok(WrittenPool { bytes: Vec::new(), addresses: Vec::new() });
     }

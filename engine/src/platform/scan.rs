@@ -2,8 +2,8 @@
 
 /// The byte classes that [`scan_url`] finds in a URL without a NUL, tab, line feed, carriage return or `#`.
 ///
-/// Fits in two registers, also in an option. Returned through memory it would be written in three pieces and read in
-/// one, and the processor would wait for that, for up to a tenth of a decision's time.
+/// Fits in two registers, even in an `Option`. If it were returned through memory, it would be written in three pieces
+/// and read in one. The processor would wait for that for up to a tenth of a decision's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlScan {
     /// A bit for each of the first 64 bytes: 1 for a lower-case letter, a digit, `-` or `.`, the bytes of an ordinary
@@ -42,8 +42,8 @@ mod classes {
     pub(super) const NAME: u8 = 1 | 2 | 4 | 8;
     /// `#`, and NUL, tab, line feed and carriage return.
     pub(super) const SPECIAL: u8 = 16 | 32;
-    /// Space, `$`, `%` and `*`. Non-ASCII bytes are escapable too, but are in no class. The class is the sign bit, which
-    /// they have themselves.
+    /// Space, `$`, `%` and `*`. Non-ASCII bytes are escapable too, but need no class, because the class is the sign
+    /// bit, and theirs is set.
     pub(super) const ESCAPABLE: u8 = 128;
 
     /// Bits by a byte's lower half.
@@ -119,7 +119,7 @@ mod x86 {
         (has(all, SPECIAL) == 0).then_some(scan)
     }
 
-    /// Returns the classes of up to 64 bytes, and the bytes. Zeros follow the text's end, in no class.
+    /// Returns the classes of up to 64 bytes, and the bytes. The zeros after the text's end have no class.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn classes_512(text: &[u8]) -> (__m512i, __m512i) {

@@ -49,7 +49,8 @@ impl<'a> Path<'a> {
     pub(crate) fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
         match self.is_unescapable && form.keeps_unescapable() {
             true => Cow::Borrowed(self.bytes),
-            // Not a method. A reference to a path would keep the path in memory, on the way from every URL to its walk.
+            // Not a method, because a reference to `self` would force every path into memory between its URL and its
+            // walk.
             false => normal_of(self.bytes, self.slash_missing, form),
         }
     }

@@ -1,4 +1,4 @@
-//! One robots.txt without other captures: read first, and compiled when that pays.
+//! A single robots.txt, which is read first, and compiled when that pays off.
 
 use std::cell::Cell;
 
@@ -20,27 +20,28 @@ use crate::{Dialect, Profile, Verdict};
 /// Maximum size of the arena that a thread keeps for its next single file, in bytes.
 const MAX_THREAD_ARENA_BYTES: usize = 1 << 17;
 
-/// Steps after which a small file is compiled. A step compares a byte of a rule with a URL's, and compiling even the
-/// smallest file takes as long as some thousand steps.
+/// Number of steps after which a small file is compiled. A step compares a byte of a rule with a byte of a URL.
+/// Compiling even the smallest file takes as long as some thousand steps.
 const FIRST_STEPS: usize = 1024;
 
-/// Bytes of a file for which it may take another step.
+/// Number of bytes in a file for each further step.
 const BYTES_PER_STEP: usize = 32;
 
-/// WebAssembly has no code to decide without a set. Browsers fetch the code, and it explains each verdict anyway.
+/// Whether every file is compiled at once. WebAssembly modules have no code to decide without a set, because browsers
+/// fetch the code, and because the modules explain each verdict anyway.
 const ALWAYS_COMPILES: bool = cfg!(target_family = "wasm");
 
-/// Steps for a decision, in addition to those of its rules.
+/// Number of steps for a decision, in addition to the steps for its rules.
 const STEPS_PER_DECISION: usize = 16;
 
-/// One capture after reading.
+/// A capture that has been read.
 pub(crate) struct SingleRead {
     facts: capture::Capture,
     outcome: Outcome,
     file: Option<SingleFile>,
     dialect: Dialect,
     profile: Profile,
-    /// The steps that remain before it pays to compile the file.
+    /// The number of steps left before the file is compiled.
     steps: usize,
 }
 
@@ -73,7 +74,9 @@ impl SingleRead {
         Ok(SingleRead { facts, outcome, file, dialect, profile, steps })
     }
 
-    /// Returns whether compiling the file may give an error, or whether it has no rules.
+    /// Returns whether the capture must be compiled at once.
+    ///
+    /// Reasons are that compiling may return an error, that no rules are used, and [`ALWAYS_COMPILES`].
     pub(crate) fn must_compile(&self) -> bool {
         self.uncompiled().is_none()
     }
@@ -91,7 +94,7 @@ impl SingleRead {
         Some(file.groups_of(&self.dialect, tokens, honors_default_group))
     }
 
-    /// Returns the verdict for one URL, or `None` if compiling the file takes less time than deciding more URLs.
+    /// Returns the verdict for one URL, or `None` if it now pays off to compile the file.
     pub(crate) fn decide(&mut self, groups: &ObeyedGroups, url: &[u8]) -> Option<Verdict> {
         let file = self.uncompiled()?;
         let Ok(path) = path_at_any_origin(url) else { return Some(Verdict::Invalid) };
@@ -138,7 +141,7 @@ fn with_scratch<R>(work: impl FnOnce(&Bump, &mut Workspace) -> R) -> R {
     thread_local! {
         static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
     }
-    // It is missing while the thread ends.
+    // The memory is missing while the thread ends.
     let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let Scratch { arena, workspace } = &mut *scratch;
     let result = work(arena, workspace);
@@ -172,7 +175,7 @@ mod tests {
     fn files_are_compiled_after_some_steps() {
         let rules = |count: usize| "disallow: /b\n".repeat(count);
         let body = |count| format!("user-agent: *\n{}", rules(count));
-        // Each rule takes two steps: itself, and the slash that it shares with the path.
+        // Each rule takes two steps: one for itself, and one for the slash that it shares with the path.
         for count in [10, 1000] {
             let steps = FIRST_STEPS + body(count).len() / BYTES_PER_STEP;
             let each = STEPS_PER_DECISION + 2 * count;
@@ -188,7 +191,7 @@ mod tests {
         assert!(failed.is_ok_and(|read| read.must_compile()));
         let wildcards = |count| read(&format!("user-agent: *\n{}", "disallow: /a*b\n".repeat(count)));
         assert!(!wildcards(1).must_compile());
-        // So many patterns may begin at once that the check needs their order.
+        // Too many patterns may begin at once to accept the file without ordering its rules.
         assert!(wildcards(300).must_compile());
     }
 }

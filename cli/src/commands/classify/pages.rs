@@ -26,7 +26,7 @@ use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, METADATA_KEY, SetState};
 use crate::sets::report::RecordFaults;
 
-/// Maximum number of pages in a batch. All threads decide it, while the next one is read.
+/// Maximum number of pages in a batch. All threads decide a batch while the next one is read.
 const PAGES_AT_ONCE: usize = 1024;
 
 /// Number of bytes of records after which a batch is complete.
@@ -115,11 +115,12 @@ pub fn decide(
     Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
-/// A batch of pages with the rights to them.
+/// A batch of pages with their rights.
 type DecidedPages = Vec<(Page, PageRights)>;
 
-/// Reads an archive, and passes on its pages in batches. Other threads decide a batch while this one reads the next and
-/// writes the one before. Returns whether records were damaged.
+/// Reads an archive, and passes on its pages in batches. Returns whether records were damaged.
+///
+/// Other threads decide a batch while this thread reads the next batch and writes the previous one.
 fn read(
     plan: &Plan,
     list: &List,
@@ -134,12 +135,12 @@ fn read(
             let batch = records.next_batch();
             let stopped = |_| Failure::new("internal error: a deciding thread has failed; please report it");
             let decided = begun.take().map(|decided| decided.recv().map_err(stopped)?).transpose()?;
-            // The rows before an unreadable record are written.
+            // Rows before an unreadable record are still written.
             let (batch, error) = batch.map_or_else(|error| (None, Some(error)), |batch| (batch, None));
             if let Some(batch) = batch {
                 let (sender, receiver) = mpsc::sync_channel(1);
                 begun = Some(receiver);
-                // The receiver is dropped if writing fails.
+                // Sending fails if a failed write has dropped the receiver.
                 scope.spawn(move |_| drop(sender.send(decide_all(plan, of_pages, &batch))));
             }
             decided.map_or(Ok(()), |decided| write(&decided))?;
@@ -152,7 +153,7 @@ fn read(
     })
 }
 
-/// The records of an archive in batches.
+/// An archive's records, read in batches.
 struct PageRecords<'l> {
     pages: Pages,
     faults: RecordFaults<'l>,

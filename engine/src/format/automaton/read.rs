@@ -372,7 +372,7 @@ impl<'a, const W: usize> StateView<'a, W> {
 
     /// Returns the end of the label in `path`, or `None` if `path` does not contain the label at `from`.
     ///
-    /// Most labels are short, so eight bytes are compared at once, and eight more, without a loop.
+    /// Most labels are short, so eight bytes are compared at once, and then eight more, without a loop.
     ///
     /// # Errors
     /// Returns an error if the bytes end too early.
@@ -402,7 +402,9 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(Some(end))
     }
 
-    /// Returns eight bytes from an offset in the label on, which may include bytes after it.
+    /// Returns the eight bytes at an offset in the label, or `None` if the automaton ends first.
+    ///
+    /// They may include bytes after the label.
     #[inline(always)]
     fn eight_label_bytes(&self, offset: usize) -> Option<u64> {
         let at = self.label_at() + offset;

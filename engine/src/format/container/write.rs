@@ -42,10 +42,11 @@ pub fn write_spooled(
     out.flush()
 }
 
-/// Passes bytes on in blocks of a large page, aligned to it, whatever the sizes in which they come.
+/// A buffered writer that writes aligned blocks of one large page, regardless of the sizes written to it.
 ///
-/// Linux caches what is written with one call in one piece of memory, and maps a piece that is a large page as such.
-/// Random access to a mapped set then needs fewer page-table steps: [`MappedFile`](crate::platform::MappedFile).
+/// Linux caches the data of one write call in one piece of memory, and maps the piece as a large page if it has the
+/// size of one. Random access to a mapped set then needs fewer page-table steps; see
+/// [`MappedFile`](crate::platform::MappedFile).
 struct BlockWriter<'w, W> {
     out: &'w mut W,
     block: Vec<u8>,
@@ -116,7 +117,7 @@ fn write_measured<W: Write>(
 mod tests {
     use super::*;
 
-    /// Keeps the size of each write.
+    /// A writer that records the size of each write.
     #[derive(Default)]
     struct Sizes {
         bytes: Vec<u8>,

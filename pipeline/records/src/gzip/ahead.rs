@@ -152,7 +152,7 @@ impl Chunk {
 /// Decompresses the complete members in a chunk.
 fn find_members(bytes: &[u8]) -> FoundMembers {
     let mut found = FoundMembers::default();
-    // The data is never moved. Memory that stays unused costs nothing.
+    // Reserves enough memory that the data never moves. Unused memory costs nothing.
     found.data.reserve(MAX_CHUNK_DATA_BYTES + READ_BYTES);
     let (mut at, mut false_starts, mut used, mut filled) = (0, 0, 0, 0);
     let mut inflate = Decompress::new(false);
@@ -176,8 +176,10 @@ fn find_members(bytes: &[u8]) -> FoundMembers {
     found
 }
 
-/// Decompresses a member's data to `data`, from `start` on, and returns the number of bytes and the member's length in
-/// compressed bytes. The length is `None` if the member is incomplete, damaged, or has more than `most` bytes of data.
+/// Decompresses a member to `data`, from `start` on.
+///
+/// Returns the number of decompressed bytes, and the member's length in compressed bytes. The length is `None` if the
+/// member is incomplete or damaged, or has more than `most` bytes of data.
 fn whole_member(
     bytes: &[u8],
     inflate: &mut Decompress,
@@ -453,7 +455,7 @@ mod tests {
         }
     }
 
-    /// Tests that skipping uses exactly the bytes of the current member that are already decompressed.
+    /// Tests that only the current member's decompressed bytes are skipped.
     #[test]
     fn only_the_current_member_is_skipped() {
         let texts: Vec<Vec<u8>> = (0..3000_u32)

@@ -56,8 +56,8 @@ pub trait Unpack: Read + Send {
         Ok(false)
     }
 
-    /// Skips at most `most` bytes of the last read's member that are in memory, without copying them. Returns their
-    /// number, which may be 0.
+    /// Skips at most `most` bytes that are in memory, in the member of the last read, without copying them. Returns the
+    /// number of skipped bytes, which may be 0.
     fn skip(&mut self, most: u64) -> u64 {
         let _ = most;
         0

@@ -43,7 +43,7 @@ const MAX_SKIPPED_LINE_BYTES: usize = 128;
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// Number of bytes per read from a source that can skip the rest: enough for usual headers.
+/// Number of bytes per read from a source that can skip the rest. Enough for usual headers.
 const SHORT_READ_BYTES: usize = 1 << 11;
 
 /// The start of a record in any version.
@@ -154,7 +154,7 @@ pub(crate) struct Records<R> {
     is_joined: bool,
     /// Whether the current member has begun, so that bytes from another member do not belong to it.
     has_begun: bool,
-    /// The number of bytes after `filled` that start the next member, or the error in it, if it has already been read.
+    /// The number of bytes after `filled` that begin the next member, or its error, if it has already been read.
     next: Option<Result<usize, String>>,
     /// Whether a search found the next member.
     next_is_untrusted: bool,
@@ -247,7 +247,7 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// Reads a few bytes at a time, because the source can skip the blocks.
+    /// Uses short reads, because the source can skip the blocks.
     pub fn with_short_reads(self) -> Records<R> {
         Records { read_bytes: SHORT_READ_BYTES, ..self }
     }
@@ -670,12 +670,12 @@ impl<R: Unpack> Records<R> {
         Ok(&self.buffer[self.at..self.filled])
     }
 
-    /// Returns whether the current member may have more bytes than the buffer.
+    /// Returns whether the current member may have bytes after those in the buffer.
     fn may_read(&self) -> bool {
         self.next.is_none() && !self.is_at_end && self.broken.is_none()
     }
 
-    /// Reads at most `most` bytes once. Appends them to the buffer. If they start the next member, leaves them after
+    /// Reads once, at most `most` bytes, and appends them to the buffer. Bytes that begin the next member stay after
     /// the filled part.
     fn read(&mut self, most: usize) -> io::Result<()> {
         let filled = self.filled;
