@@ -21,7 +21,7 @@ use crate::{Dialect, Profile, Verdict};
 const MAX_THREAD_ARENA_BYTES: usize = 1 << 17;
 
 /// Number of steps after which a small file is compiled. A step compares a byte of a rule with a byte of a URL.
-/// Compiling even the smallest file takes as long as some thousand steps.
+/// Compiling even the smallest file takes as long as a thousand steps or more.
 const FIRST_STEPS: usize = 1024;
 
 /// Number of bytes in a file for each further step.
