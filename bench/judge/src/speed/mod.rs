@@ -108,21 +108,35 @@ pub fn run(entries: &[&EngineEntry], plan: &Plan, writer: &mut Writer) -> Result
     if plan.with_real && reptile_bench::shared().is_none() {
         eprintln!("  the folder with real inputs is absent (REPTILE_SHARED): measuring only generated files");
     }
-    let is_wanted = |model: &&'static str| plan.has_model(model);
-    let models = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path"];
-    let models: Vec<_> = models.into_iter().filter(is_wanted).collect();
+    let wanted =
+        |models: &[&'static str]| -> Vec<_> { models.iter().copied().filter(|model| plan.has_model(model)).collect() };
+    let mut stages: Vec<(Inputs, Vec<&'static str>)> = Vec::new();
+    let models = wanted(&["one-shot", "parse", "decide", "path", "fresh", "fresh-path"]);
     if !models.is_empty() {
-        stage(entries, &Inputs::single(plan.with_real)?, &models, plan, writer)?;
+        stages.push((Inputs::single(plan.with_real)?, models));
     }
-    let models: Vec<_> = ["one-shot", "parse"].into_iter().filter(is_wanted).collect();
+    let models = wanted(&["one-shot", "parse"]);
     if plan.with_real && !models.is_empty() {
-        stage(entries, &Inputs::real_files()?, &models, plan, writer)?;
+        stages.push((Inputs::real_files()?, models));
     }
-    let models: Vec<_> = ["crawl", "open"].into_iter().filter(is_wanted).collect();
+    let models = wanted(&["crawl", "open"]);
     if !models.is_empty() {
-        stage(entries, &Inputs::sites(plan.seed), &models, plan, writer)?;
+        stages.push((Inputs::sites(plan.seed), models));
+    }
+    let names = stages.iter().flat_map(|(inputs, _)| &inputs.inputs).map(|input| &*input.name);
+    check_inputs(&plan.inputs, &names.collect::<Vec<_>>())?;
+    for (inputs, models) in &stages {
+        stage(entries, inputs, models, plan, writer)?;
     }
     if plan.has_model(HOSTILE) { hostile::run(entries, writer) } else { Ok(()) }
+}
+
+/// Checks that each wanted input will be measured. Some names contain a count that depends on the seed.
+fn check_inputs(wanted: &[String], names: &[&str]) -> Result<(), String> {
+    match wanted.iter().find(|wanted| !names.contains(&wanted.as_str())) {
+        Some(unknown) => Err(format!("--inputs: expected some of: {}; found {unknown:?}", names.join(", "))),
+        None => Ok(()),
+    }
 }
 
 /// Loads all files into each engine and measures the tasks, with the engines taking turns.
@@ -481,6 +495,17 @@ mod tests {
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn unknown_inputs_are_an_error() {
+        let names = ["small", "real p50", "725 sites"];
+        let check =
+            |wanted: &[&str]| check_inputs(&wanted.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), &names);
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!(check(&["725 sites", "small"]), Ok(()));
+        let expected = "--inputs: expected some of: small, real p50, 725 sites; found \"723 sites\"";
+        assert_eq!(check(&["small", "723 sites"]), Err(expected.to_owned()));
     }
 
     #[test]
