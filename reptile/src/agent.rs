@@ -725,4 +725,13 @@ impl Robots {
         let found = found.map_err(|error| CrawlerError::damaged(&Crawler::anyone(), error))?;
         Ok(Agents { agents, source: Source::Set(found) })
     }
+
+    /// Returns the crawler that sends a `User-Agent` header, or `None` if the header names none; see
+    /// [`Set::agent_of_header`].
+    ///
+    /// # Errors
+    /// A value from [`Robots::parse`] causes no error.
+    pub fn agent_of_header(&self, header: impl AsRef<[u8]>) -> Result<Option<Agent>, Error> {
+        self.set()?.agent_of_header(header)
+    }
 }

@@ -8,7 +8,6 @@ use reptile_compiler::capture;
 use reptile_compiler::set::{ObeyedGroups, known_crawlers};
 use reptile_engine::format::crawlers::Crawlers;
 
-use crate::agent::Agent;
 use crate::compile::{Capture, SingleCompiled, SingleRead, too_large};
 use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error, ErrorKind};
@@ -134,15 +133,6 @@ impl Robots {
         let groups = read.as_ref()?.groups_of(&chain.tokens, chain.honors_default_group)?;
         let is_named = groups.are_named;
         Some((UncompiledAgent { robots: self.clone(), groups: Arc::new(groups) }, is_named))
-    }
-
-    /// Returns the crawler that sends a `User-Agent` header, or `None` if the header names none; see
-    /// [`Set::agent_of_header`].
-    ///
-    /// # Errors
-    /// A value from [`Robots::parse`] causes no error.
-    pub fn agent_of_header(&self, header: impl AsRef<[u8]>) -> Result<Option<Agent>, Error> {
-        self.set()?.agent_of_header(header)
     }
 
     /// Returns the crawlers that a text represents; see [`Set::crawlers_named`].

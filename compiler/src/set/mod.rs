@@ -20,9 +20,8 @@ pub use self::merge::{MergeError, PartError};
 pub use self::origin::OwnedOrigin;
 pub(crate) use self::prepare::prepare_parsed;
 pub use self::prepare::{
-    BadCapture, BodyOverLimit, Prepared, SingleFile, hash_of_body, prepare, prepare_alone, prepare_capture,
-    prepare_without_other, read_alone,
+    BadCapture, BodyOverLimit, Prepared, hash_of_body, prepare, prepare_alone, prepare_capture, prepare_without_other,
 };
 pub use self::report::{CaptureReport, DiscardedCapture};
 pub use self::single::compile_single;
-pub use self::unordered::{ObeyedGroups, UnorderedFile};
+pub use self::unordered::{ObeyedGroups, SingleFile, UnorderedFile, read_alone};

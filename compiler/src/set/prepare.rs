@@ -6,8 +6,7 @@ use bumpalo::Bump;
 use reptile_engine::format::directives::{Directive, encode};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::unordered::UnorderedFile;
-use crate::automaton::{TooManySteps, check_file, has_few_steps, rules_have_few_steps};
+use crate::automaton::{TooManySteps, check_file};
 use crate::body::directives::{DirectiveReader, UsageOverLimit};
 use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
@@ -87,37 +86,7 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
     prepared_from(body, robots, &directives, over_limit, false, dialect, arena)
 }
 
-/// A set's only file, which has been read, and may have been prepared.
-pub enum SingleFile {
-    /// A file that has been read, and can be prepared without an error.
-    Read(UnorderedFile),
-    /// A prepared file.
-    Prepared(Prepared),
-}
-
-/// Reads a set's only file.
-///
-/// Also prepares it like [`prepare_alone`], unless it is certain that preparing it later gives no error.
-///
-/// # Errors
-/// Returns the same errors as [`prepare_alone`].
-pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<SingleFile, BodyOverLimit> {
-    check_size(body)?;
-    let (robots, directives, over_limit) = read_all(body, dialect, arena);
-    if has_few_steps(body, robots.groups.len()) || have_few_steps(&robots, dialect, arena) {
-        return Ok(SingleFile::Read(UnorderedFile::new(body, robots, &directives, over_limit)));
-    }
-    prepared_from(body, robots, &directives, over_limit, false, dialect, arena).map(SingleFile::Prepared)
-}
-
-/// Returns whether [`check_file`] certainly accepts the ordered rules, judging by the rules as written.
-fn have_few_steps<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> bool {
-    let Assignment { tokens, lists, .. } = assign(robots, dialect, arena);
-    let decides_alone = tokens.windows(2).all(|pair| pair[0].0 != pair[1].0);
-    decides_alone && lists.iter().all(|list| rules_have_few_steps(list.rules))
-}
-
-fn read_all<'b>(
+pub(super) fn read_all<'b>(
     body: &'b [u8],
     dialect: &Dialect,
     arena: &'b Bump,
@@ -149,7 +118,7 @@ pub(crate) fn prepare_parsed<'b>(
     prepared_from(body, robots, &[], None, false, dialect, arena)
 }
 
-fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
+pub(super) fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
     if body.len() > MAX_BODY_BYTES { Err(BodyOverLimit::Bytes(body.len())) } else { Ok(()) }
 }
 
