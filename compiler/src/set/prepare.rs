@@ -196,7 +196,7 @@ impl std::error::Error for BadCapture {}
 
 /// Returns the outcome of a capture by itself, and its rules if they are used.
 ///
-/// `read` is [`prepare`], [`prepare_without_other`] or [`read_alone`]. Pure if `read` is pure.
+/// `read` is [`prepare`], [`prepare_without_other`] or [`read_alone`](super::read_alone). Pure if `read` is pure.
 ///
 /// # Errors
 /// Returns an error if the rules are used but the body is missing or exceeds a limit. Status 204 and 205 need no body.
