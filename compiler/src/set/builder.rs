@@ -432,7 +432,7 @@ impl CompiledSet {
     /// # Errors
     /// Returns the errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        container::write_spooled(out, &self.header, &self.sections)
+        container::write_in_blocks(out, &self.header, &self.sections)
     }
 
     /// Returns the set as bytes, which [`reptile_engine::set::Set::from_bytes`] opens.
@@ -441,7 +441,7 @@ impl CompiledSet {
         let sizes = self.sections.iter().map(SectionBytes::len).sum::<u64>();
         let mut bytes = Vec::with_capacity(sizes as usize + container::OVERHEAD_BYTES);
         // Writing to a vector cannot fail.
-        let _ = self.write(&mut bytes);
+        let _ = container::write_spooled(&mut bytes, &self.header, &self.sections);
         bytes
     }
 }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use self::layout::{CHECKSUM_AT, ENDIAN_MARK, LABEL, header_checksum};
 pub use self::layout::{ENTRY_BYTES, FORMAT_VERSION, HEADER_BYTES, Header, SECTION_ALIGNMENT};
 #[cfg(feature = "write")]
-pub use self::write::{OVERHEAD_BYTES, Sections, write, write_spooled};
+pub use self::write::{OVERHEAD_BYTES, Sections, write, write_in_blocks, write_spooled};
 use super::bytes::{u32_at, u64_at};
 use super::error::FormatError;
 use super::section::NAME_BYTES;

@@ -37,8 +37,20 @@ pub fn write_spooled(
     sections: &[SectionBytes; Section::COUNT],
 ) -> io::Result<()> {
     let measured = sections.each_ref().map(|section| (section.len(), section.checksum()));
+    write_measured(out, header, &measured, |section, out| sections[section as usize].copy_to(out))
+}
+
+/// Writes a whole set as [`write_spooled`] does, in aligned blocks of one large page. For a set that will be mapped.
+///
+/// # Errors
+/// Returns the errors of [`write_spooled`].
+pub fn write_in_blocks(
+    out: &mut impl Write,
+    header: &Header,
+    sections: &[SectionBytes; Section::COUNT],
+) -> io::Result<()> {
     let mut out = BlockWriter { out, block: Vec::new() };
-    write_measured(&mut out, header, &measured, |section, out| sections[section as usize].copy_to(out))?;
+    write_spooled(&mut out, header, sections)?;
     out.flush()
 }
 
