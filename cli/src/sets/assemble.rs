@@ -311,8 +311,7 @@ type ParsedItems = Vec<(usize, ParsedItem)>;
 /// Parses a batch's bodies on all threads, in order.
 fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItems> {
     let Batch { input, items, end, has_contributed } = batch;
-    let parse = |item: Item| {
-        let mut parsed = Vec::new();
+    let parse = |mut parsed: ParsedItems, item: Item| {
         let read = item.read(&mut |item| {
             match item {
                 Item::Robots(mut robots) => {
@@ -327,7 +326,8 @@ fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItem
         parsed.extend(read.err().map(|failure| (input, ParsedItem::Failed(failure.into()))));
         parsed
     };
-    Batch { input, items: items.into_par_iter().map(parse).collect(), end, has_contributed }
+    // One list for each part that a thread parses: a list for each item took a tenth of the command's processor time.
+    Batch { input, items: items.into_par_iter().fold(Vec::new, parse).collect(), end, has_contributed }
 }
 
 /// Parses a body once for all its captures.
