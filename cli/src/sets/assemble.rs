@@ -199,8 +199,11 @@ fn read_inputs(
             }
         };
         thread::Builder::new().spawn_scoped(scope, parsing).map_err(not_started)?;
-        for Batch { input, items, end, has_contributed } in &parsed {
-            progress.add(items.iter().map(|items| items.len() as u64).sum());
+        for Batch { input, items, left_out, end, has_contributed } in &parsed {
+            progress.add(items.iter().map(|items| items.len() as u64).chain(left_out.values().copied()).sum());
+            for (reason, count) in left_out {
+                *report.left_out.entry(reason).or_insert(0) += count;
+            }
             for (own, item) in items.into_iter().flatten() {
                 if let Some(fates) = &mut fates {
                     add_fate(own, &item, fates)?;
@@ -310,7 +313,7 @@ type ParsedItems = Vec<(usize, ParsedItem)>;
 
 /// Parses a batch's bodies on all threads, in order.
 fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItems> {
-    let Batch { input, items, end, has_contributed } = batch;
+    let input = batch.input;
     let parse = |mut parsed: ParsedItems, item: Item| {
         let read = item.read(&mut |item| {
             match item {
@@ -327,7 +330,7 @@ fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItem
         parsed
     };
     // One list for each part that a thread parses: a list for each item took a tenth of the command's processor time.
-    Batch { input, items: items.into_par_iter().fold(Vec::new, parse).collect(), end, has_contributed }
+    batch.map(|items| items.into_par_iter().fold(Vec::new, parse).collect())
 }
 
 /// Parses a body once for all its captures.

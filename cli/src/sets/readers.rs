@@ -3,7 +3,7 @@
 //! Capture files (WARC, JSON Lines, Parquet) are read in parallel. Folders and archives with files named after hosts
 //! are read when all earlier inputs are complete, and so are pipes and other special files, which may block forever.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -28,10 +28,24 @@ pub struct Batch<T> {
     pub input: usize,
     /// The items.
     pub items: Vec<T>,
+    /// The number of items that were left out without a name, by reason. They are most of an archive's records.
+    pub left_out: BTreeMap<&'static str, u64>,
     /// The final result, in the input's last batch.
     pub end: Option<Result<()>>,
     /// Whether the input has contributed to the set, in this batch or an earlier one.
     pub has_contributed: bool,
+}
+
+impl<T> Batch<T> {
+    fn new(input: usize) -> Batch<T> {
+        Batch { input, items: Vec::new(), left_out: BTreeMap::new(), end: None, has_contributed: false }
+    }
+
+    /// Returns the batch with other items in place of its own.
+    pub fn map<U>(self, work: impl FnOnce(Vec<T>) -> Vec<U>) -> Batch<U> {
+        let Batch { input, items, left_out, end, has_contributed } = self;
+        Batch { input, items: work(items), left_out, end, has_contributed }
+    }
 }
 
 /// Reads inputs on several threads.
@@ -113,7 +127,7 @@ impl<'a> Readers<'a> {
             if input >= self.len() {
                 return;
             }
-            let mut batch = Batch { input, items: Vec::new(), end: None, has_contributed: false };
+            let mut batch = Batch::new(input);
             let result = if self.left_out.contains(&input) { Ok(()) } else { self.read(&mut batch, send) };
             let is_read = result.is_ok() || self.keeps_going;
             if result.is_err() && batch.has_contributed {
@@ -128,7 +142,7 @@ impl<'a> Readers<'a> {
                 if self.is_spoiled.load(Ordering::Acquire) {
                     return;
                 }
-                let mut batch = Batch { input: self.len(), items: Vec::new(), end: None, has_contributed: false };
+                let mut batch = Batch::new(self.len());
                 let result = self.send(&mut batch, send, &mut |sink| Ok(self.reading.resolve(sink)?));
                 batch.end = Some(result);
                 // Sending fails only if the receiver has ended.
@@ -166,15 +180,19 @@ impl<'a> Readers<'a> {
         read: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
     ) -> Result<()> {
         let number = batch.input;
-        let mut bytes = 0;
+        let (mut bytes, mut items) = (0, 0);
         read(&mut |item| {
-            bytes += item.memory_bytes();
-            batch.items.push(item);
+            items += 1;
+            if let Item::LeftOut { reason, name: None } = item {
+                *batch.left_out.entry(reason).or_default() += 1;
+            } else {
+                bytes += item.memory_bytes();
+                batch.items.push(item);
+            }
             batch.has_contributed = true;
-            if bytes >= self.batch_bytes || batch.items.len() >= BATCH_ITEMS {
-                bytes = 0;
-                let items = std::mem::take(&mut batch.items);
-                let full = Batch { input: number, items, end: None, has_contributed: true };
+            if bytes >= self.batch_bytes || items >= BATCH_ITEMS {
+                (bytes, items) = (0, 0);
+                let full = std::mem::replace(batch, Batch { has_contributed: true, ..Batch::new(number) });
                 if send.send(full).is_err() || !self.turns.wait_for_space(number) {
                     return Err(stopped().into());
                 }

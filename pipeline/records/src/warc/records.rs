@@ -22,6 +22,7 @@
 
 pub(super) mod joined;
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 
 use memchr::memchr;
@@ -786,14 +787,19 @@ pub(crate) fn stopped(offset: u64, unread: u64) -> String {
 
 /// Parses a header's fields.
 fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
-    let mut kind = None;
-    let mut length: Option<Vec<u8>> = None;
+    let (mut kind, mut length): (Option<Cow<'_, [u8]>>, Option<Cow<'_, [u8]>>) = (None, None);
     // A field name with two different values.
     let mut twice = None;
     let mut memory = [0; MAX_NAME_BYTES];
     for (name, value) in fields(header) {
         let (name, field) = match lower_name(name, &mut memory) {
-            b"warc-type" => ("WARC-Type", &mut kind),
+            b"warc-type" => {
+                if kind.as_ref().is_some_and(|first| *first != value) {
+                    twice = Some("WARC-Type");
+                }
+                kind = Some(value);
+                continue;
+            }
             b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
             b"warc-date" => ("WARC-Date", &mut record.date),
             b"content-length" => {
@@ -803,7 +809,7 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
                     let (first, second) = (shown(first), shown(&value));
                     return Err(HeaderFault::Lost(format!("its Content-Length is both \"{first}\" and \"{second}\"")));
                 }
-                length = Some(value.into_owned());
+                length = Some(value);
                 continue;
             }
             b"warc-truncated" => {
