@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 
 use super::style::style_of;
 use reptile_records::redacted::without_secrets;
-use reptile_records::text::is_unsafe;
+use reptile_records::text::{is_plain, is_unsafe};
 
 /// Maximum number of bytes in a UTF-8 character.
 const MAX_CHARACTER_BYTES: usize = 4;
@@ -180,8 +180,7 @@ fn begun_len(text: &[u8]) -> usize {
 /// Escapes characters that control a terminal, except line ends and tabs, and shows or removes styles. Invalid UTF-8
 /// bytes remain, except for those that are control characters on a terminal with eight-bit characters.
 fn defused(text: &[u8], colored: bool) -> Cow<'_, [u8]> {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n');
-    if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
+    if is_plain(text) {
         return Cow::Borrowed(text);
     }
     let mut safe = Vec::with_capacity(text.len());

@@ -146,6 +146,18 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns whether a text consists only of printable ASCII characters, tabs and line ends.
+///
+/// ```
+/// assert!(reptile_records::text::is_plain(b"a b\tc\n"));
+/// assert!(!reptile_records::text::is_plain(b"a\x1b[0m"));
+/// ```
+#[must_use]
+pub fn is_plain(text: &[u8]) -> bool {
+    // The compiler vectorizes this, because it has no branches. Everything that a command prints is checked here.
+    text.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\t' | b'\n'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

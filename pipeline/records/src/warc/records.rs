@@ -787,7 +787,8 @@ pub(crate) fn stopped(offset: u64, unread: u64) -> String {
 
 /// Parses a header's fields.
 fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
-    let (mut kind, mut length): (Option<Cow<'_, [u8]>>, Option<Cow<'_, [u8]>>) = (None, None);
+    let mut kind: Option<Cow<'_, [u8]>> = None;
+    let mut length: Option<Cow<'_, [u8]>> = None;
     // A field name with two different values.
     let mut twice = None;
     let mut memory = [0; MAX_NAME_BYTES];
