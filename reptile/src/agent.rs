@@ -36,8 +36,8 @@ pub struct Agent {
 pub(crate) struct ResolvedAgent {
     set: Set,
     resolved: engine::Agent,
-    /// The ruleset number, if a single ruleset decides every path for the crawler in a set of one robots.txt.
-    only_ruleset: Option<u32>,
+    /// The ruleset, if a single one decides every path for the crawler in a set of one robots.txt.
+    only_ruleset: Option<engine::RulesetPlace>,
 }
 
 /// The source of one or several agents: a set, or a single robots.txt that may not be compiled yet.
@@ -63,7 +63,7 @@ impl Agent {
     #[inline]
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
         if let Some(ResolvedAgent { set, only_ruleset: Some(ruleset), .. }) = self.source.get() {
-            return set.decide_by_ruleset(*ruleset, url.as_ref());
+            return set.decide_by_ruleset(ruleset, url.as_ref());
         }
         self.decide_slowly(url.as_ref())
     }

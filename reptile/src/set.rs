@@ -304,7 +304,7 @@ impl Set {
 
     /// Returns the verdict for one URL by one ruleset, in a set of one robots.txt.
     #[inline]
-    pub(crate) fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, Error> {
+    pub(crate) fn decide_by_ruleset(&self, ruleset: &engine::RulesetPlace, url: &[u8]) -> Result<Verdict, Error> {
         Ok(self.engine.decide_by_ruleset(ruleset, url)?)
     }
 
@@ -706,9 +706,9 @@ impl Set {
         self.engine.crawlers()
     }
 
-    /// Looks up a crawler's product tokens. Also returns the ruleset number, if a single ruleset decides every path for
+    /// Looks up a crawler's product tokens. Also returns the ruleset, if a single one decides every path for
     /// the crawler in a set of one robots.txt.
-    pub(crate) fn resolve_chain(&self, chain: &Chain) -> Result<(engine::Agent, Option<u32>), Error> {
+    pub(crate) fn resolve_chain(&self, chain: &Chain) -> Result<(engine::Agent, Option<engine::RulesetPlace>), Error> {
         let resolved = chain.look_up(&self.engine)?;
         let only_ruleset = self.only.map(|policy| self.engine.only_ruleset(policy, &resolved)).transpose()?.flatten();
         Ok((resolved, only_ruleset))

@@ -10,6 +10,7 @@
 mod write;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::automaton::{Corrupt, corrupt, without_fingerprints};
 use super::container::Section;
@@ -145,6 +146,37 @@ impl<'a> StoredRuleset<'a> {
         }
         let missing = corrupt!(automaton.len(), "indexes of shared fingerprints", "other bytes");
         resolved(automaton, references, self.fingerprints).map(Cow::Owned).ok_or(missing)
+    }
+}
+
+/// Where a set's bytes contain a ruleset, for deciding many URLs by it without looking it up for each one.
+#[derive(Clone, Debug)]
+pub struct RulesetPlace {
+    bytes: Range<usize>,
+    patches: Range<usize>,
+    fingerprints: Range<usize>,
+}
+
+impl RulesetPlace {
+    /// Returns the ruleset's place in the set from whose bytes it was read.
+    pub(crate) fn of(stored: &StoredRuleset<'_>, set: &[u8]) -> RulesetPlace {
+        let range = |part: &[u8]| {
+            let start = (part.as_ptr() as usize).wrapping_sub(set.as_ptr() as usize);
+            if part.is_empty() { 0..0 } else { start..start.wrapping_add(part.len()) }
+        };
+        RulesetPlace {
+            bytes: range(stored.bytes),
+            patches: range(stored.patches),
+            fingerprints: range(stored.fingerprints),
+        }
+    }
+
+    /// Returns the ruleset at this place in a set's bytes. Its parts are empty if the set is shorter, as after its file
+    /// has shrunk.
+    #[inline(always)]
+    pub(crate) fn in_set<'a>(&self, set: &'a [u8]) -> StoredRuleset<'a> {
+        let part = |range: &Range<usize>| set.get(range.start..range.end).unwrap_or_default();
+        StoredRuleset { bytes: part(&self.bytes), patches: part(&self.patches), fingerprints: part(&self.fingerprints) }
     }
 }
 

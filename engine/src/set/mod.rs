@@ -24,7 +24,9 @@ pub use self::split::KnownHosts;
 pub use self::use_tokens::UseTokens;
 pub use self::uses::{UsageCategory, UsageQuery};
 pub use self::verify::VerifyPart;
+pub use crate::format::rulesets::RulesetPlace;
 
+use crate::automaton::Ruleset;
 use crate::format::FormatError;
 use crate::format::automaton::Corrupt;
 use crate::format::captures::Captures;
@@ -431,26 +433,30 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(policy, agents, &path, verdicts)
     }
 
-    /// Returns the number of the ruleset that alone decides every path for an agent under a policy.
+    /// Returns the place of the ruleset that alone decides every path for an agent under a policy.
     ///
     /// Returns `None` if no ruleset or several decide.
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number.
-    pub fn only_ruleset(&self, policy: u32, agent: &Agent) -> Result<Option<u32>, FormatError> {
-        let first = agent.first_ruleset(&self.policies().get(policy)?);
-        Ok(first.and_then(|(ruleset, decides_alone)| decides_alone.then_some(ruleset)))
+    pub fn only_ruleset(&self, policy: u32, agent: &Agent) -> Result<Option<RulesetPlace>, FormatError> {
+        match agent.first_ruleset(&self.policies().get(policy)?) {
+            Some((ruleset, true)) => Ok(Some(RulesetPlace::of(&self.rulesets().get(ruleset)?, self.data.as_ref()))),
+            _ => Ok(None),
+        }
     }
 
-    /// Returns a ruleset's verdict for one URL.
+    /// Returns the verdict for one URL of a ruleset in this set.
     ///
     /// The URL's origin is ignored, and the URL may be just a path: [`url::path_at_any_origin`].
     ///
     /// # Errors
-    /// Returns an error if the set is damaged or no ruleset has this number.
+    /// Returns an error if the set is damaged.
     #[inline]
-    pub fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, FormatError> {
-        url::path_at_any_origin(url).map_or(Ok(Verdict::Invalid), |path| self.verdict_of(ruleset, &path))
+    pub fn decide_by_ruleset(&self, ruleset: &RulesetPlace, url: &[u8]) -> Result<Verdict, FormatError> {
+        let Ok(path) = url::path_at_any_origin(url) else { return Ok(Verdict::Invalid) };
+        let ruleset = Ruleset::stored(ruleset.in_set(self.data.as_ref()))?;
+        Ok(ruleset.verdict(&path.normal(self.normal_form))?)
     }
 
     /// Returns a ruleset's verdict for one path.
