@@ -57,6 +57,8 @@ def test_a_connect_session_gives_the_same_rows(web, path, tmp_path):
     command = [sys.executable, "-c", JOB, str(path), str(tmp_path)]
     ran = subprocess.run(command, input=given, text=True, capture_output=True, env=environment, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
+    # A job whose local server was killed also ends with code 0.
+    assert (tmp_path / "found.json").exists(), f"the job ended early\n{ran.stdout}\n{ran.stderr}"
     found = json.loads((tmp_path / "found.json").read_text())
     verdicts = web.decide_many(["MyBot", "GPTBot"], URLS, "verdict,line,refused").to_pydict()
     assert found["verdicts"] == found["sql"] == verdicts
