@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
-use super::format::{BodyFormat, document_of};
+use super::format::{BodyFormat, begins_with_tag, document_of};
 use super::lines::{Line, Lines, line_of};
 use crate::dialect::LENIENT;
 use crate::limits::MAX_CHALLENGE_BYTES;
@@ -110,7 +110,7 @@ pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
 /// The body must be a web page, and contain all texts of a fingerprint in its first [`MAX_CHALLENGE_BYTES`]
 /// bytes. Takes linear time, but reads only the beginning of other bodies.
 pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
-    if !document_of(body).is_some_and(BodyFormat::has_tags) {
+    if !begins_with_tag(body) {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
@@ -125,7 +125,9 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
         }
         others.iter().all(is_there)
     });
-    found.map(|(fingerprint, _)| fingerprint.challenger)
+    // Asked last, because a page that begins with a comment is searched for directives.
+    let (fingerprint, _) = found.filter(|_| document_of(body).is_some_and(BodyFormat::has_tags))?;
+    Some(fingerprint.challenger)
 }
 
 /// Returns whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line follows a user-agent

@@ -40,9 +40,8 @@ pub struct UsageOverLimit {
 /// one at a time, in order, so memory stays within the limits even for a file full of such lines.
 pub struct DirectiveReader<'d, 'b> {
     dialect: &'d Dialect,
-    body: &'b [u8],
-    /// Whether the body is a document with tags. Known after the first line with another key.
-    has_tags: Option<bool>,
+    /// Whether the body is a document with tags.
+    has_tags: bool,
     directives: Vec<Directive<'b>>,
     /// Total bytes of values and unknown keys so far.
     bytes: usize,
@@ -57,10 +56,14 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
     /// Creates a reader for the lines of a body.
     #[must_use]
     pub fn new(dialect: &'d Dialect, body: &'b [u8]) -> DirectiveReader<'d, 'b> {
+        DirectiveReader::of_document(dialect, format::document_of(body))
+    }
+
+    /// Creates a reader for the lines of a body that is this document.
+    pub(crate) fn of_document(dialect: &'d Dialect, document: Option<BodyFormat>) -> DirectiveReader<'d, 'b> {
         DirectiveReader {
             dialect,
-            body,
-            has_tags: None,
+            has_tags: document.is_some_and(BodyFormat::has_tags),
             directives: Vec::new(),
             bytes: 0,
             is_full: false,
@@ -70,16 +73,11 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
     }
 
-    fn has_tags(&mut self) -> bool {
-        let body = self.body;
-        *self.has_tags.get_or_insert_with(|| format::document_of(body).is_some_and(BodyFormat::has_tags))
-    }
-
     /// Adds the next line. Returns the reason if a limit excludes it.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<DiagnosticKind> {
         let RawDirective { group: part, key, value, line, kind, cut } = line;
         let kind = kind.unwrap_or_else(|| kind_of(key));
-        if kind == DirectiveKind::Other && (self.has_tags() || !is_key(key)) {
+        if kind == DirectiveKind::Other && (self.has_tags || !is_key(key)) {
             return None;
         }
         let key = if kind == DirectiveKind::Other { key } else { b"" };

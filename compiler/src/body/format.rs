@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memmem};
 use reptile_engine::format::directives::DirectiveKind;
 
 use super::directive_keys::kind_of;
@@ -223,8 +223,10 @@ fn begins_with_any(text: &[u8], tags: &[&[u8]]) -> bool {
 /// Returns the format of a document or a page.
 pub(crate) fn document_of(body: &[u8]) -> Option<BodyFormat> {
     let start = &body[..body.len().min(MAX_KIND_BYTES)];
-    // Most files contain none of these bytes.
-    memchr3(b'<', b'{', b'[', start)?;
+    // Hardly any robots.txt begins with one of these bytes.
+    if !matches!(trimmed(start).first(), Some(b'<' | b'{' | b'[')) {
+        return None;
+    }
     let text = without_comments(start);
     match text.first() {
         Some(b'<') if begins_with_any(text, &HTML) => Some(BodyFormat::Html),
@@ -250,6 +252,11 @@ fn without_comments(mut text: &[u8]) -> &[u8] {
         let Some(end) = memmem::find(comment, b"-->") else { return text };
         text = &comment[end + b"-->".len()..];
     }
+}
+
+/// Returns whether a body begins with a tag, as every document with tags does.
+pub(crate) fn begins_with_tag(body: &[u8]) -> bool {
+    trimmed(body).first() == Some(&b'<')
 }
 
 /// Returns text without a byte order mark and white space at its start.

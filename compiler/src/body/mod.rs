@@ -94,6 +94,18 @@ pub fn parse_with<'b>(
     on_directive: impl FnMut(RawDirective<'b>) -> Option<DiagnosticKind>,
     on_diagnostic: impl FnMut(Diagnostic),
 ) -> Robots<'b> {
+    parse_document(body, format::document_of(body), dialect, arena, on_directive, on_diagnostic)
+}
+
+/// Parses a robots.txt like [`parse_with`], given what [`format::document_of`] returns for the body.
+pub(crate) fn parse_document<'b>(
+    body: &'b [u8],
+    document: Option<BodyFormat>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+    on_directive: impl FnMut(RawDirective<'b>) -> Option<DiagnosticKind>,
+    on_diagnostic: impl FnMut(Diagnostic),
+) -> Robots<'b> {
     // Reserves space for the maximum number of rules, because a growing list wastes arena memory on each move.
     let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
     let mut collector = Collector {
@@ -104,7 +116,7 @@ pub fn parse_with<'b>(
         on_directive,
         on_diagnostic,
     };
-    if format::document_of(body) == Some(BodyFormat::Html) {
+    if document == Some(BodyFormat::Html) {
         collector.diagnostic(1, DiagnosticKind::Html);
     }
     let line_count = read(body, dialect, &mut collector);

@@ -8,7 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::automaton::{TooManySteps, check_file};
 use crate::body::directives::{DirectiveReader, UsageOverLimit};
-use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_with};
+use crate::body::format::document_of;
+use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_document};
 use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -91,8 +92,10 @@ pub(super) fn read_all<'b>(
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> (Robots<'b>, Vec<Directive<'b>>, Option<UsageOverLimit>) {
-    let mut directives = DirectiveReader::new(dialect, body);
-    let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
+    // Recognized once for both, because a page that begins with a comment is searched for directives.
+    let document = document_of(body);
+    let mut directives = DirectiveReader::of_document(dialect, document);
+    let robots = parse_document(body, document, dialect, arena, |line| directives.line(line), |_| ());
     let over_limit = directives.usage_over_limit().cloned();
     (robots, directives.finish(), over_limit)
 }

@@ -24,6 +24,7 @@ use crate::rules::groups::{Assignment, assign};
 /// [`prepare`](UnorderedFile::prepare) later prepares the file without reading the body again.
 #[derive(Clone, Debug)]
 pub struct UnorderedFile {
+    /// Empty if the file has neither groups nor directives.
     body: Box<[u8]>,
     /// For each group, the indices after its last user-agent line and its last rule.
     group_ends: Box<[(u32, u32)]>,
@@ -74,8 +75,10 @@ impl UnorderedFile {
             let Directive { key, value, .. } = directive;
             (Directive { key: b"", value: b"", ..*directive }, text(key), text(value))
         };
+        // A large web page without a single line to keep need not be copied.
+        let is_empty = robots.groups.is_empty() && directives.is_empty();
         UnorderedFile {
-            body: body.into(),
+            body: if is_empty { Box::default() } else { body.into() },
             group_ends,
             agents: agents.into(),
             rules: rules.into(),
