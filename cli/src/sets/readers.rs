@@ -41,7 +41,7 @@ impl<T> Batch<T> {
         Batch { input, items: Vec::new(), left_out: BTreeMap::new(), end: None, has_contributed: false }
     }
 
-    /// Returns the batch with other items in place of its own.
+    /// Returns the batch with the results of `work` instead of its items.
     pub fn map<U>(self, work: impl FnOnce(Vec<T>) -> Vec<U>) -> Batch<U> {
         let Batch { input, items, left_out, end, has_contributed } = self;
         Batch { input, items: work(items), left_out, end, has_contributed }
