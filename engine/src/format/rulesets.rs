@@ -171,12 +171,19 @@ impl RulesetPlace {
         }
     }
 
-    /// Returns the ruleset at this place in a set's bytes. Its parts are empty if the set is shorter, as after its file
-    /// has shrunk.
+    /// Returns the ruleset at this place in a set's bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the set is shorter, as after its file has shrunk. Without its patches, a ruleset would give
+    /// another one's verdicts.
     #[inline(always)]
-    pub(crate) fn in_set<'a>(&self, set: &'a [u8]) -> StoredRuleset<'a> {
-        let part = |range: &Range<usize>| set.get(range.start..range.end).unwrap_or_default();
-        StoredRuleset { bytes: part(&self.bytes), patches: part(&self.patches), fingerprints: part(&self.fingerprints) }
+    pub(crate) fn in_set<'a>(&self, set: &'a [u8]) -> Result<StoredRuleset<'a>, Corrupt> {
+        let part = |range: &Range<usize>| set.get(range.start..range.end).ok_or(corrupt!(0, "a whole ruleset"));
+        Ok(StoredRuleset {
+            bytes: part(&self.bytes)?,
+            patches: part(&self.patches)?,
+            fingerprints: part(&self.fingerprints)?,
+        })
     }
 }
 

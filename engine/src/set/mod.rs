@@ -455,7 +455,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline]
     pub fn decide_by_ruleset(&self, ruleset: &RulesetPlace, url: &[u8]) -> Result<Verdict, FormatError> {
         let Ok(path) = url::path_at_any_origin(url) else { return Ok(Verdict::Invalid) };
-        let ruleset = Ruleset::stored(ruleset.in_set(self.data.as_ref()))?;
+        let ruleset = Ruleset::stored(ruleset.in_set(self.data.as_ref())?)?;
         Ok(ruleset.verdict(&path.normal(self.normal_form))?)
     }
 
