@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::Index;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
 use reptile_compiler::limits::MAX_PROOF_STEPS;
@@ -22,6 +22,10 @@ use crate::support;
 
 pub const ALLOW: RuleKind = RuleKind::Allow;
 pub const DISALLOW: RuleKind = RuleKind::Disallow;
+
+/// The seed of tests with few cases: the pairs of one case resemble each other, so that with random seeds an outcome
+/// would now and then be too rare for [`Tally::assert_meaningful`].
+const FIXED: RngSeed = RngSeed::Fixed(0);
 
 /// The number of paths for which the oracle checks each ruleset's verdict.
 const ORACLE_PATHS: usize = 3;
@@ -479,11 +483,11 @@ fn relatives(pattern: fn() -> BoxedStrategy<String>) -> impl Strategy<Value = Re
 }
 
 /// Compares all primitives with the verdicts for all paths of up to seven bytes.
-fn differential(cases: u32) -> Tally {
+fn differential(cases: u32, rng_seed: RngSeed) -> Tally {
     let paths = paths(&["a", "b", "/", "?", "$"], 6);
     let world = World::new(&paths, [GOOGLE.normal_form; 2]);
     let tally = RefCell::new(Tally::default());
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let config = Config { cases, rng_seed, failure_persistence: None, ..Config::default() };
     let turn = Cell::new(0);
     let outcome = TestRunner::new(config).run(&relatives(|| plain_pattern().boxed()), |relatives| {
         let mut deciders = vec![Decider::Every(if relatives.every { ALLOW } else { DISALLOW })];
@@ -509,7 +513,7 @@ fn differential(cases: u32) -> Tally {
 #[test]
 fn answers_agree_with_all_short_paths() {
     const CASES: u32 = 60;
-    let tally = differential(CASES);
+    let tally = differential(CASES, FIXED);
     tally.print("paths of up to 7 bytes");
     tally.assert_meaningful(CASES * 15);
 }
@@ -518,7 +522,7 @@ fn answers_agree_with_all_short_paths() {
 #[ignore = "takes minutes, for the figures"]
 fn answers_for_100_000_pairs_agree_with_all_short_paths() {
     const CASES: u32 = 7000;
-    let tally = differential(CASES);
+    let tally = differential(CASES, RngSeed::Random);
     tally.print("paths of up to 7 bytes");
     tally.assert_meaningful(100_000);
 }
@@ -530,7 +534,7 @@ fn dialect_of_each_form() -> Vec<&'static Dialect> {
 }
 
 /// Compares all primitives in every normal form and for every two of them, with the verdicts for paths with escapes.
-fn differential_of_forms(cases: u32) -> Tally {
+fn differential_of_forms(cases: u32, rng_seed: RngSeed) -> Tally {
     let paths = paths(&["a", "/", "?", "%61", "%2f", "%", "2", "%3A", ":", "$", "*", "%2A", "%C3", "c"], 3);
     let dialects = dialect_of_each_form();
     let worlds: Vec<World<'_>> = dialects
@@ -539,7 +543,7 @@ fn differential_of_forms(cases: u32) -> Tally {
         .map(|forms| World::new(&paths, forms))
         .collect();
     let tally = RefCell::new(Tally::default());
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let config = Config { cases, rng_seed, failure_persistence: None, ..Config::default() };
     let turn = Cell::new(0);
     let outcome = TestRunner::new(config).run(&relatives(|| any_pattern().boxed()), |relatives| {
         let bodies = relatives.bodies();
@@ -571,7 +575,7 @@ fn differential_of_forms(cases: u32) -> Tally {
 #[test]
 fn answers_about_normal_forms_agree_with_short_paths() {
     const CASES: u32 = 25;
-    let tally = differential_of_forms(CASES);
+    let tally = differential_of_forms(CASES, FIXED);
     tally.print("each two normal forms");
     tally.assert_meaningful(CASES * 102);
 }
@@ -580,7 +584,7 @@ fn answers_about_normal_forms_agree_with_short_paths() {
 #[ignore = "takes minutes, for the figures"]
 fn answers_about_normal_forms_for_100_000_pairs_agree_with_short_paths() {
     const CASES: u32 = 1000;
-    let tally = differential_of_forms(CASES);
+    let tally = differential_of_forms(CASES, RngSeed::Random);
     tally.print("each two normal forms");
     tally.assert_meaningful(100_000);
 }
