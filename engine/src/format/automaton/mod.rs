@@ -84,6 +84,7 @@
 mod decode;
 mod draft;
 pub(crate) mod error;
+mod fallbacks;
 mod layout;
 mod read;
 mod write;
@@ -92,12 +93,13 @@ pub use decode::{Decoded, decode};
 pub use draft::{AutomatonDraft, FallbackPattern, PatternText, State, WildcardAutomaton};
 pub use error::Corrupt;
 pub(crate) use error::corrupt;
+pub use fallbacks::{FallbackReader, Segments};
 pub use layout::{
     MAX_FALLBACK_BYTES, MAX_PASSES, MAX_PATTERNS_BYTES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
     MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, TextFlags, kind_of, rank,
 };
 pub use read::{
-    Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
-    known_width, width, without_fingerprints,
+    Automaton, Children, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header, known_width, width,
+    without_fingerprints,
 };
 pub use write::{fallback_bytes, write};

@@ -4,10 +4,10 @@
 
 use super::draft::PatternText;
 use super::error::{Corrupt, corrupt};
+use super::fallbacks::FallbackReader;
 use super::layout::{
-    FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX, MAX_FALLBACK_BYTES,
-    MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, TextFlags, header_bytes, list_max_bytes,
-    wildcard_header_bytes,
+    FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HeaderField, LIST_MAX, MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks,
+    STATE_HEADER_BYTES, TextFlags, header_bytes, list_max_bytes, wildcard_header_bytes,
 };
 use crate::format::fingerprints::{Fingerprints, all_fingerprints, fingerprints_at, reference_at};
 use crate::format::u32_at;
@@ -253,7 +253,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(HeaderField::Fallbacks) as usize;
         let bytes = if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) };
-        FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
+        FallbackReader::new(bytes, at)
     }
 
     /// Returns the pattern of the rule with this rank, or `None` if the text table does not contain it.
@@ -702,68 +702,6 @@ impl<const W: usize> Children<'_, W> {
             visit(byte, reference(index));
         }
         Ok(())
-    }
-}
-
-/// Reads the fallback patterns in order.
-#[derive(Clone, Copy)]
-pub struct FallbackReader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> FallbackReader<'a> {
-    /// Returns the next pattern's rank, whether it is anchored at the end, and its segments; `None` after the last
-    /// pattern.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are not a pattern.
-    pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Segments<'a>)>, Corrupt> {
-        if self.bytes.is_empty() && self.at == 0 {
-            return Ok(None);
-        }
-        let missing = corrupt!(self.at, "a fallback pattern");
-        let rank = u32_at(self.bytes, 0).ok_or(missing)?;
-        if rank == NO_RANK {
-            return Ok(None);
-        }
-        let anchored = u32_at(self.bytes, 4).ok_or(missing)? != 0;
-        let count = u32_at(self.bytes, 8).ok_or(missing)?;
-        let size = u32_at(self.bytes, 12).ok_or(missing)? as usize;
-        let body = self.bytes.get(FALLBACK_HEADER_BYTES..).and_then(|bytes| bytes.split_at_checked(size));
-        let (segments, rest) = body.ok_or(missing)?;
-        let segments = Segments { bytes: segments, left: count, at: self.at + FALLBACK_HEADER_BYTES };
-        (self.bytes, self.at) = (rest, self.at + FALLBACK_HEADER_BYTES + size);
-        Ok(Some((rank, anchored, segments)))
-    }
-
-    /// Returns the next pattern's offset.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-}
-
-/// The segments of a fallback pattern.
-#[derive(Clone, Copy)]
-pub struct Segments<'a> {
-    bytes: &'a [u8],
-    left: u32,
-    at: usize,
-}
-
-impl<'a> Segments<'a> {
-    /// Returns the next segment, and whether it is the last one.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes end before the segment does.
-    pub fn next_segment(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
-        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
-        let missing = corrupt!(self.at, "a segment of a fallback pattern");
-        let len = u32_at(self.bytes, 0).ok_or(missing)? as usize;
-        let after_len = self.bytes.get(4..).and_then(|bytes| bytes.split_at_checked(len));
-        let (segment, rest) = after_len.ok_or(missing)?;
-        *self = Segments { bytes: rest, left, at: self.at + 4 + len };
-        Ok(Some((segment, left == 0)))
     }
 }
 
