@@ -125,7 +125,7 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
         }
         others.iter().all(is_there)
     });
-    // Asked last, because a page that begins with a comment is searched for directives.
+    // Checked last, because a page that begins with a comment is searched for directives.
     let (fingerprint, _) = found.filter(|_| document_of(body).is_some_and(BodyFormat::has_tags))?;
     Some(fingerprint.challenger)
 }

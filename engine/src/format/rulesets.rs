@@ -149,7 +149,7 @@ impl<'a> StoredRuleset<'a> {
     }
 }
 
-/// Where a set's bytes contain a ruleset, for deciding many URLs by it without looking it up for each one.
+/// The location of a ruleset in a set's bytes, which saves a lookup for each URL.
 #[derive(Clone, Debug)]
 pub struct RulesetPlace {
     bytes: Range<usize>,

@@ -1,4 +1,4 @@
-//! Fallback patterns: patterns outside the automata, which a walk tries one by one.
+//! Fallback patterns: patterns outside the automata, which a walk tries one at a time.
 
 use super::error::{Corrupt, corrupt};
 use super::layout::{FALLBACK_HEADER_BYTES, MAX_FALLBACK_BYTES, NO_RANK};
