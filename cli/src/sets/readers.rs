@@ -28,7 +28,7 @@ pub struct Batch<T> {
     pub input: usize,
     /// The items.
     pub items: Vec<T>,
-    /// The number of items that were left out without a name, by reason. They are most of an archive's records.
+    /// The number of items that were left out and are not named, by reason: most of an archive's records.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The final result, in the input's last batch.
     pub end: Option<Result<()>>,

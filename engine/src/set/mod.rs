@@ -446,7 +446,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Returns the verdict for one URL of a ruleset in this set.
+    /// Returns the verdict of a ruleset in this set for one URL.
     ///
     /// The URL's origin is ignored, and the URL may be just a path: [`url::path_at_any_origin`].
     ///
