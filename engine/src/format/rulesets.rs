@@ -174,7 +174,7 @@ impl RulesetPlace {
     /// Returns the ruleset at this place in a set's bytes.
     ///
     /// # Errors
-    /// Returns an error if the set is too short, as after its file has shrunk. Without its patches, a ruleset would give
+    /// Returns an error if the set is too short, as after its file has shrunk. Without patches, a ruleset would give
     /// another one's verdicts.
     #[inline(always)]
     pub(crate) fn in_set<'a>(&self, set: &'a [u8]) -> Result<StoredRuleset<'a>, Corrupt> {
