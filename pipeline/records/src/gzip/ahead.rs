@@ -94,14 +94,21 @@ struct Chunk {
     is_done: Condvar,
 }
 
+/// A chunk's memory, for reuse by a later one: new memory costs more than what is done with it.
+#[derive(Default)]
+struct Memory {
+    bytes: Vec<u8>,
+    data: Vec<u8>,
+}
+
 /// The state of a chunk's decompression.
 enum ChunkState {
-    /// No thread has begun.
-    Waiting,
+    /// No thread has begun. The data will be in this memory.
+    Waiting(Vec<u8>),
     /// Another thread decompresses the chunk.
     Running,
     /// The reader came first, and decompresses the chunk.
-    Taken,
+    Taken(Vec<u8>),
     Done(FoundMembers),
 }
 
@@ -110,6 +117,7 @@ enum ChunkState {
 struct FoundMembers {
     /// Each member's compressed bytes and its data, in order.
     members: VecDeque<(Range<usize>, Range<usize>)>,
+    /// The members' data, and unused bytes after it.
     data: Vec<u8>,
 }
 
@@ -121,12 +129,11 @@ impl Chunk {
     /// Decompresses the chunk, unless the reader already does.
     fn run(&self) {
         let mut state = self.lock();
-        if !matches!(*state, ChunkState::Waiting) {
-            return;
-        }
+        let ChunkState::Waiting(memory) = &mut *state else { return };
+        let memory = std::mem::take(memory);
         *state = ChunkState::Running;
         drop(state);
-        let found = find_members(&self.bytes);
+        let found = find_members(&self.bytes, memory);
         *self.lock() = ChunkState::Done(found);
         self.is_done.notify_all();
     }
@@ -135,8 +142,8 @@ impl Chunk {
     /// not depend on an idle thread.
     fn member(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
         let mut state = self.lock();
-        if matches!(*state, ChunkState::Waiting) {
-            *state = ChunkState::Taken;
+        if let ChunkState::Waiting(memory) = &mut *state {
+            *state = ChunkState::Taken(std::mem::take(memory));
         }
         let is_running = |state: &mut ChunkState| matches!(state, ChunkState::Running);
         state = self.is_done.wait_while(state, is_running).unwrap_or_else(PoisonError::into_inner);
@@ -147,13 +154,23 @@ impl Chunk {
         let is_next = found.members.front().is_some_and(|(packed, _)| packed.start == at);
         if is_next { found.members.pop_front() } else { None }
     }
+
+    /// Returns the memory of a chunk that is no longer needed.
+    fn into_memory(self) -> Memory {
+        let data = match self.state.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            ChunkState::Waiting(data) | ChunkState::Taken(data) => data,
+            ChunkState::Done(found) => found.data,
+            ChunkState::Running => Vec::new(),
+        };
+        Memory { bytes: self.bytes, data }
+    }
 }
 
-/// Decompresses the complete members in a chunk.
-fn find_members(bytes: &[u8]) -> FoundMembers {
-    let mut found = FoundMembers::default();
+/// Decompresses the complete members in a chunk, to an earlier chunk's memory if there is one.
+fn find_members(bytes: &[u8], data: Vec<u8>) -> FoundMembers {
+    let mut found = FoundMembers { data, ..FoundMembers::default() };
     // Reserves enough memory that the data never moves. Unused memory costs nothing.
-    found.data.reserve(MAX_CHUNK_DATA_BYTES + READ_BYTES);
+    found.data.reserve((MAX_CHUNK_DATA_BYTES + READ_BYTES).saturating_sub(found.data.len()));
     let (mut at, mut false_starts, mut used, mut filled) = (0, 0, 0, 0);
     let mut inflate = Decompress::new(false);
     while let Some(start) = next_start(bytes, at) {
@@ -172,7 +189,6 @@ fn find_members(bytes: &[u8]) -> FoundMembers {
             break;
         }
     }
-    found.data.truncate(filled);
     found
 }
 
@@ -234,6 +250,8 @@ pub struct Chunks<R> {
     last_end: u64,
     /// Maximum chunks in memory.
     max_chunks: usize,
+    /// Memory of used chunks.
+    spare: Vec<Memory>,
     is_ahead: bool,
     /// Whether the source has ended.
     is_at_end: bool,
@@ -255,6 +273,7 @@ impl<R: Unpack> Chunks<R> {
             used: 0,
             last_end: 0,
             max_chunks,
+            spare: Vec::new(),
             is_ahead: false,
             is_at_end: false,
             failed: None,
@@ -264,7 +283,8 @@ impl<R: Unpack> Chunks<R> {
     /// Reads one more chunk. Without threads that decompress it, a few bytes are enough.
     fn read_chunk(&mut self) {
         let most = if self.is_ahead { CHUNK_BYTES } else { READ_BYTES };
-        let mut bytes = vec![0; most];
+        let Memory { mut bytes, data } = self.spare.pop().unwrap_or_default();
+        bytes.resize(most, 0);
         let mut filled = 0;
         while filled == 0 || self.is_ahead && filled < most {
             match self.source.read(&mut bytes[filled..]) {
@@ -284,7 +304,7 @@ impl<R: Unpack> Chunks<R> {
         if bytes.is_empty() {
             return;
         }
-        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting } else { ChunkState::Taken });
+        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting(data) } else { ChunkState::Taken(data) });
         let chunk = Arc::new(Chunk { bytes, state, is_done: Condvar::new() });
         if self.is_ahead {
             let chunk = Arc::clone(&chunk);
@@ -296,7 +316,8 @@ impl<R: Unpack> Chunks<R> {
     /// Removes the used chunk, and reads further ones.
     fn refill(&mut self) -> io::Result<()> {
         if self.chunks.front().is_some_and(|chunk| chunk.bytes.len() == self.at) {
-            self.chunks.pop_front();
+            // Without a thread or a member that still holds the chunk, its memory is free.
+            self.spare.extend(self.chunks.pop_front().and_then(Arc::into_inner).map(Chunk::into_memory));
             self.used += std::mem::take(&mut self.at) as u64;
         }
         let most = if self.is_ahead { self.max_chunks } else { 1 };
@@ -369,9 +390,10 @@ mod tests {
         let all = packed.concat();
         let mut ends = vec![0];
         packed.iter().for_each(|one| ends.push(ends[ends.len() - 1] + one.len()));
+        let mut memory = Vec::new();
         for from in 0..all.len() {
             let end = from.max(all.len() - from % 50);
-            let found = find_members(&all[from..end]);
+            let found = find_members(&all[from..end], memory);
             let first = ends.iter().position(|&start| start >= from).unwrap();
             let expected: Vec<_> = (first..texts.len())
                 .filter(|&n| ends[n + 1] <= end)
@@ -383,23 +405,25 @@ mod tests {
                 .map(|(packed, data)| (packed.clone(), found.data[data.clone()].to_vec()))
                 .collect();
             assert_eq!(members, expected, "{from} {end}");
+            memory = found.data;
         }
     }
 
     #[test]
     fn a_chunk_is_decompressed_up_to_its_limits() {
         for (len, count) in [(MAX_CHUNK_DATA_BYTES - 1, 1), (MAX_CHUNK_DATA_BYTES, 1), (MAX_CHUNK_DATA_BYTES + 1, 0)] {
-            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat());
+            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat(), Vec::new());
             // One more byte would be too many.
             let more = usize::from(len < MAX_CHUNK_DATA_BYTES);
             assert_eq!(found.members.len(), count + more, "{len}");
-            assert!(found.data.len() <= MAX_CHUNK_DATA_BYTES);
+            assert!(found.members.back().is_none_or(|(_, data)| data.end <= MAX_CHUNK_DATA_BYTES));
         }
         let damaged = [&MEMBER_START[..], &[0xff]].concat();
         for (count, is_found) in [(MAX_FALSE_STARTS - 1, true), (MAX_FALSE_STARTS, true), (MAX_FALSE_STARTS + 1, false)]
         {
-            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat());
-            assert_eq!(found.data == b"text", is_found, "{count}");
+            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat(), Vec::new());
+            let member = found.members.front().and_then(|(_, data)| found.data.get(data.clone()));
+            assert_eq!(member, is_found.then_some(&b"text"[..]), "{count}");
         }
     }
 
