@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::member::{MEMBER_START, TRAILER_BYTES, Unpack, read_header, trailer_of};
+use super::member::{MEMBER_START, TRAILER_BYTES, Unpack, read_header, split_plain_header, trailer_of};
 
 /// Compressed bytes per chunk, which one thread decompresses.
 const CHUNK_BYTES: usize = 512 << 10;
@@ -94,21 +94,14 @@ struct Chunk {
     is_done: Condvar,
 }
 
-/// A chunk's memory, for reuse by a later one: new memory costs more than what is done with it.
-#[derive(Default)]
-struct Memory {
-    bytes: Vec<u8>,
-    data: Vec<u8>,
-}
-
-/// The state of a chunk's decompression.
+/// The state of a chunk's decompression. Its memory comes from an earlier chunk.
 enum ChunkState {
-    /// No thread has begun. The data will be in this memory.
-    Waiting(Vec<u8>),
+    /// No thread has begun.
+    Waiting(FoundMembers),
     /// Another thread decompresses the chunk.
     Running,
     /// The reader came first, and decompresses the chunk.
-    Taken(Vec<u8>),
+    Taken(FoundMembers),
     Done(FoundMembers),
 }
 
@@ -119,6 +112,7 @@ struct FoundMembers {
     members: VecDeque<(Range<usize>, Range<usize>)>,
     /// The members' data, and unused bytes after it.
     data: Vec<u8>,
+    inflate: Option<Decompress>,
 }
 
 impl Chunk {
@@ -156,26 +150,24 @@ impl Chunk {
     }
 
     /// Returns the memory of a chunk that is no longer needed.
-    fn into_memory(self) -> Memory {
-        let data = match self.state.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            ChunkState::Waiting(data) | ChunkState::Taken(data) => data,
-            ChunkState::Done(found) => found.data,
-            ChunkState::Running => Vec::new(),
+    fn into_memory(self) -> (Vec<u8>, FoundMembers) {
+        let memory = match self.state.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            ChunkState::Waiting(found) | ChunkState::Taken(found) | ChunkState::Done(found) => found,
+            ChunkState::Running => FoundMembers::default(),
         };
-        Memory { bytes: self.bytes, data }
+        (self.bytes, memory)
     }
 }
 
-/// Decompresses the complete members in a chunk, to an earlier chunk's memory if there is one.
-fn find_members(bytes: &[u8], data: Vec<u8>) -> FoundMembers {
-    let mut found = FoundMembers { data, ..FoundMembers::default() };
+/// Decompresses the complete members in a chunk, to the memory of `found`.
+fn find_members(bytes: &[u8], mut found: FoundMembers) -> FoundMembers {
+    found.members.clear();
     // Reserves enough memory that the data never moves. Unused memory costs nothing.
     found.data.reserve((MAX_CHUNK_DATA_BYTES + READ_BYTES).saturating_sub(found.data.len()));
     let (mut at, mut false_starts, mut used, mut filled) = (0, 0, 0, 0);
-    let mut inflate = Decompress::new(false);
+    let inflate = found.inflate.get_or_insert_with(|| Decompress::new(false));
     while let Some(start) = next_start(bytes, at) {
-        let (len, end) =
-            whole_member(&bytes[start..], &mut inflate, &mut found.data, filled, MAX_CHUNK_DATA_BYTES - used);
+        let (len, end) = whole_member(&bytes[start..], inflate, &mut found.data, filled, MAX_CHUNK_DATA_BYTES - used);
         used += len;
         if let Some(end) = end {
             at = start + end;
@@ -204,7 +196,7 @@ fn whole_member(
     most: usize,
 ) -> (usize, Option<usize>) {
     let (mut packed, mut len) = (bytes, 0);
-    if read_header(&mut packed).is_err() {
+    if !split_plain_header(&mut packed) && read_header(&mut packed).is_err() {
         return (0, None);
     }
     inflate.reset(false);
@@ -234,7 +226,12 @@ fn whole_member(
 
 /// Returns the next position from `at` where a member may begin.
 fn next_start(bytes: &[u8], at: usize) -> Option<usize> {
-    memchr::memmem::find(bytes.get(at..)?, &MEMBER_START).map(|found| at + found)
+    let rest = bytes.get(at..)?;
+    // As after nearly every member.
+    if rest.starts_with(&MEMBER_START) {
+        return Some(at);
+    }
+    memchr::memmem::find(rest, &MEMBER_START).map(|found| at + found)
 }
 
 /// A source's compressed bytes in chunks. The chunks are decompressed ahead once a first member has been short.
@@ -250,8 +247,8 @@ pub struct Chunks<R> {
     last_end: u64,
     /// Maximum chunks in memory.
     max_chunks: usize,
-    /// Memory of used chunks.
-    spare: Vec<Memory>,
+    /// Memory of used chunks: the compressed bytes, and their data.
+    spare: Vec<(Vec<u8>, FoundMembers)>,
     is_ahead: bool,
     /// Whether the source has ended.
     is_at_end: bool,
@@ -283,7 +280,7 @@ impl<R: Unpack> Chunks<R> {
     /// Reads one more chunk. Without threads that decompress it, a few bytes are enough.
     fn read_chunk(&mut self) {
         let most = if self.is_ahead { CHUNK_BYTES } else { READ_BYTES };
-        let Memory { mut bytes, data } = self.spare.pop().unwrap_or_default();
+        let (mut bytes, memory) = self.spare.pop().unwrap_or_default();
         bytes.resize(most, 0);
         let mut filled = 0;
         while filled == 0 || self.is_ahead && filled < most {
@@ -304,7 +301,7 @@ impl<R: Unpack> Chunks<R> {
         if bytes.is_empty() {
             return;
         }
-        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting(data) } else { ChunkState::Taken(data) });
+        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting(memory) } else { ChunkState::Taken(memory) });
         let chunk = Arc::new(Chunk { bytes, state, is_done: Condvar::new() });
         if self.is_ahead {
             let chunk = Arc::clone(&chunk);
@@ -390,7 +387,7 @@ mod tests {
         let all = packed.concat();
         let mut ends = vec![0];
         packed.iter().for_each(|one| ends.push(ends[ends.len() - 1] + one.len()));
-        let mut memory = Vec::new();
+        let mut memory = FoundMembers::default();
         for from in 0..all.len() {
             let end = from.max(all.len() - from % 50);
             let found = find_members(&all[from..end], memory);
@@ -405,14 +402,14 @@ mod tests {
                 .map(|(packed, data)| (packed.clone(), found.data[data.clone()].to_vec()))
                 .collect();
             assert_eq!(members, expected, "{from} {end}");
-            memory = found.data;
+            memory = found;
         }
     }
 
     #[test]
     fn a_chunk_is_decompressed_up_to_its_limits() {
         for (len, count) in [(MAX_CHUNK_DATA_BYTES - 1, 1), (MAX_CHUNK_DATA_BYTES, 1), (MAX_CHUNK_DATA_BYTES + 1, 0)] {
-            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat(), Vec::new());
+            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat(), FoundMembers::default());
             // One more byte would be too many.
             let more = usize::from(len < MAX_CHUNK_DATA_BYTES);
             assert_eq!(found.members.len(), count + more, "{len}");
@@ -421,7 +418,7 @@ mod tests {
         let damaged = [&MEMBER_START[..], &[0xff]].concat();
         for (count, is_found) in [(MAX_FALSE_STARTS - 1, true), (MAX_FALSE_STARTS, true), (MAX_FALSE_STARTS + 1, false)]
         {
-            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat(), Vec::new());
+            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat(), FoundMembers::default());
             let member = found.members.front().and_then(|(_, data)| found.data.get(data.clone()));
             assert_eq!(member, is_found.then_some(&b"text"[..]), "{count}");
         }

@@ -53,8 +53,7 @@ pub(crate) const MAX_NAME_BYTES: usize = 32;
 /// Returns a field's name in lower case, or an empty one if it is longer than any supported name.
 pub(crate) fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
     let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
-    lower.copy_from_slice(name);
-    lower.make_ascii_lowercase();
+    lower.iter_mut().zip(name).for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
     lower
 }
 

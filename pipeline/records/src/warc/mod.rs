@@ -378,10 +378,10 @@ impl<R: Unpack> Reader<'_, R> {
 
     /// Returns the payload digest's hash, ignoring the algorithm name's letter case.
     fn digest(&self, record: &Record) -> Option<u64> {
-        let digest = record.links().payload_digest.as_deref()?;
-        let colon = memchr::memchr(b':', digest)?;
-        let (algorithm, value) = digest.split_at(colon);
-        Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
+        let mut digest = record.links().payload_digest.clone()?;
+        let colon = memchr::memchr(b':', &digest)?;
+        digest[..colon].make_ascii_lowercase();
+        Some(self.redirects.hash(&digest))
     }
 
     /// Returns the contents of a revisit record: the response in its block, and a reference to the original record.

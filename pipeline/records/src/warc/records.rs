@@ -105,8 +105,14 @@ pub(crate) struct Links {
 }
 
 /// The links of a record without any.
-static NO_LINKS: Links =
-    Links { id: None, payload_digest: None, profile: None, refers_to: None, refers_to_target: None, refers_to_date: None };
+static NO_LINKS: Links = Links {
+    id: None,
+    payload_digest: None,
+    profile: None,
+    refers_to: None,
+    refers_to_target: None,
+    refers_to_date: None,
+};
 
 /// The next item in a file.
 pub(crate) enum NextRecord {
@@ -571,7 +577,8 @@ impl<R: Unpack> Records<R> {
             return None;
         }
         let mut start = 0;
-        let is_blank = |&end: &usize| found[std::mem::replace(&mut start, end)..end].iter().all(u8::is_ascii_whitespace);
+        let is_blank =
+            |&end: &usize| found[std::mem::replace(&mut start, end)..end].iter().all(u8::is_ascii_whitespace);
         memchr::memchr_iter(b'\n', found).map(|at| at + 1).find(is_blank)
     }
 

@@ -105,7 +105,8 @@ fn is_normal(url: &str) -> bool {
     let Some(host) = host.and_then(|rest| rest.strip_suffix("/robots.txt")) else { return false };
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     let is_label = |label: &str| !label.is_empty() && !label.starts_with("xn--") && label.bytes().all(is_plain);
-    let is_name = host.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_lowercase()));
+    let is_name =
+        host.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_lowercase()));
     is_name && host.split('.').all(is_label)
 }
 
