@@ -319,7 +319,7 @@ fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItem
             match item {
                 Item::Robots(mut robots) => {
                     let body = robots.body.take();
-                    parse_captures(parser, input, body, vec![robots], &mut parsed);
+                    parse_captures(parser, input, body, [robots], &mut parsed);
                 }
                 Item::SameBody { body, robots } => parse_captures(parser, input, Some(body), robots, &mut parsed),
                 item => parsed.push((input, ParsedItem::Other(item))),
@@ -338,20 +338,23 @@ fn parse_captures(
     parser: &reptile::Parser,
     input: usize,
     body: Option<Vec<u8>>,
-    robots: Vec<Robots>,
+    robots: impl IntoIterator<Item = Robots>,
     items: &mut ParsedItems,
 ) {
-    let (mut captures, mut sources) = (Vec::with_capacity(robots.len()), Vec::with_capacity(robots.len()));
-    for Robots { name, origins, capture, fetch, .. } in robots {
+    let robots = robots.into_iter().map(|Robots { name, origins, capture, fetch, .. }| {
         let input = fetch.as_ref().map_or(input, |fetch| fetch.input);
         let (record, redirects) = fetch.map_or((None, Vec::new()), |fetch| (Some(fetch.record), fetch.redirects));
-        sources.push((input, CaptureSource { name, record, redirects }));
-        captures.push((origins, capture));
-    }
+        ((input, CaptureSource { name, record, redirects }), (origins, capture))
+    });
     let (body, content) = match body.map(decompress_and_detect).transpose() {
         Ok(body) => body.unzip(),
-        Err(fault) => return reject_captures(fault, sources, items),
+        Err(fault) => return reject_captures(fault, robots.map(|(source, _)| source), items),
     };
+    let mut sources = Vec::with_capacity(robots.size_hint().0);
+    let captures = robots.map(|(source, capture)| {
+        sources.push(source);
+        capture
+    });
     let parsed = parser.parse(captures, body.as_deref());
     let outcomes = || parsed.captures().iter().map(|capture| &capture.outcome);
     for ((input, source), outcome) in sources.iter().zip(outcomes()) {
@@ -366,8 +369,7 @@ fn parse_captures(
 }
 
 /// Adds an invalid item for each capture, because the body cannot be decompressed.
-fn reject_captures(fault: Fault, sources: Vec<(usize, CaptureSource)>, items: &mut ParsedItems) {
-    let mut sources = sources.into_iter();
+fn reject_captures(fault: Fault, mut sources: impl Iterator<Item = (usize, CaptureSource)>, items: &mut ParsedItems) {
     let Some((input, source)) = sources.next() else { return };
     match fault.item(source.name) {
         Ok(Item::Bad { name, reason, detail }) => {

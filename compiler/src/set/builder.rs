@@ -1,11 +1,9 @@
 //! Collects prepared files and captures, and compiles them into a set.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use foldhash::fast::RandomState;
 use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::container::{self, Header, Section};
 use reptile_engine::format::draft::SetDraft;
@@ -59,8 +57,8 @@ pub struct SetBuilder {
     contents: Contents,
     /// Approximate memory for origins and captures.
     held_bytes: usize,
-    /// The index of each origin in `captures`.
-    origins: HashMap<OwnedOrigin, u32, RandomState>,
+    origins: Distinct<OwnedOrigin>,
+    /// Each origin's captures, by its number.
     captures: Vec<Captures>,
 }
 
@@ -87,7 +85,7 @@ impl SetBuilder {
             ties: BTreeMap::new(),
             contents: Contents::default(),
             held_bytes: 0,
-            origins: HashMap::default(),
+            origins: Distinct::default(),
             captures: Vec::new(),
         }
     }
@@ -185,22 +183,20 @@ impl SetBuilder {
                 discarded += 1;
                 continue;
             }
-            let origin = match self.origins.entry(origin) {
-                Entry::Occupied(known) => known,
-                Entry::Vacant(new) => {
-                    self.captures.push(Captures::new(self.by_time));
-                    self.held_bytes += ORIGIN_BYTES + new.key().host.len();
-                    new.insert_entry(self.captures.len() as u32 - 1)
-                }
-            };
+            let host_len = origin.host.len();
+            let (place, is_new) = self.origins.insert_full(origin);
+            if is_new {
+                self.captures.push(Captures::new(self.by_time));
+                self.held_bytes += ORIGIN_BYTES + host_len;
+            }
             self.held_bytes += match self.by_time {
                 true => CAPTURE_BYTES,
                 false if kept.is_failure() => FAILURE_BYTES,
                 false => 0,
             };
-            let captures = &mut self.captures[*origin.get() as usize];
+            let (origin, captures) = (&self.origins[place], &mut self.captures[place]);
             if captures.is_tied_with(&kept) {
-                let times = self.ties.entry(origin.key().clone()).or_default();
+                let times = self.ties.entry(origin.clone()).or_default();
                 // Only the last tie can still count, unless the set is by time.
                 if !self.by_time && times.last() < Some(&kept.time) {
                     times.clear();
@@ -208,7 +204,7 @@ impl SetBuilder {
                 times.insert(kept.time);
             }
             for kept in captures.add(kept).iter().flatten() {
-                self.report.discard(origin.key(), kept, Discarded::Superseded);
+                self.report.discard(origin, kept, Discarded::Superseded);
                 discarded += 1;
             }
         }
@@ -277,15 +273,14 @@ impl SetBuilder {
     fn compile(&mut self, strategy: Strategy, threads: &dyn Threads, is_part: bool) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
         self.held_bytes = 0;
-        let (origins, mut captures) = (std::mem::take(&mut self.origins), std::mem::take(&mut self.captures));
+        let (origins, captures) = (std::mem::take(&mut self.origins), std::mem::take(&mut self.captures));
         let mut report = if is_part { CaptureReport::default() } else { std::mem::take(&mut self.report) };
         report.at = at;
         let Contents { tokens, lists, lines, other, usages, files, .. } = std::mem::take(&mut self.contents);
         let mut content = SetContents::new(files);
         content.origins.reserve_exact(origins.len());
-        for (origin, &place) in &origins {
-            // Freed immediately, because the history replaces it.
-            let captures = std::mem::take(&mut captures[place as usize]);
+        // Each origin's captures are freed immediately, because the history replaces them.
+        for (origin, captures) in origins.iter().zip(captures) {
             captures.check_count()?;
             let Some(decision) = captures.decide(&self.profile, at) else { continue };
             let name = |source, file| content.policy(source, file);
@@ -300,7 +295,6 @@ impl SetBuilder {
             };
             content.add(origin, &decision, file, stored);
         }
-        drop(captures);
         let (lists, place_of_list) = used_lists(lists, &content);
         let policies = content.policies(&place_of_list);
         let SetContents { histories, origins, files, .. } = content;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::member::{MEMBER_START, TRAILER_BYTES, Unpack, read_header, trailer_of};
+use super::member::{MEMBER_START, TRAILER_BYTES, Unpack, read_header, split_plain_header, trailer_of};
 
 /// Compressed bytes per chunk, which one thread decompresses.
 const CHUNK_BYTES: usize = 512 << 10;
@@ -94,14 +94,14 @@ struct Chunk {
     is_done: Condvar,
 }
 
-/// The state of a chunk's decompression.
+/// The state of a chunk's decompression. Its memory comes from an earlier chunk.
 enum ChunkState {
     /// No thread has begun.
-    Waiting,
+    Waiting(FoundMembers),
     /// Another thread decompresses the chunk.
     Running,
     /// The reader came first, and decompresses the chunk.
-    Taken,
+    Taken(FoundMembers),
     Done(FoundMembers),
 }
 
@@ -110,7 +110,9 @@ enum ChunkState {
 struct FoundMembers {
     /// Each member's compressed bytes and its data, in order.
     members: VecDeque<(Range<usize>, Range<usize>)>,
+    /// The members' data, and unused bytes after it.
     data: Vec<u8>,
+    inflate: Option<Decompress>,
 }
 
 impl Chunk {
@@ -121,12 +123,11 @@ impl Chunk {
     /// Decompresses the chunk, unless the reader already does.
     fn run(&self) {
         let mut state = self.lock();
-        if !matches!(*state, ChunkState::Waiting) {
-            return;
-        }
+        let ChunkState::Waiting(memory) = &mut *state else { return };
+        let memory = std::mem::take(memory);
         *state = ChunkState::Running;
         drop(state);
-        let found = find_members(&self.bytes);
+        let found = find_members(&self.bytes, memory);
         *self.lock() = ChunkState::Done(found);
         self.is_done.notify_all();
     }
@@ -135,8 +136,8 @@ impl Chunk {
     /// not depend on an idle thread.
     fn member(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
         let mut state = self.lock();
-        if matches!(*state, ChunkState::Waiting) {
-            *state = ChunkState::Taken;
+        if let ChunkState::Waiting(memory) = &mut *state {
+            *state = ChunkState::Taken(std::mem::take(memory));
         }
         let is_running = |state: &mut ChunkState| matches!(state, ChunkState::Running);
         state = self.is_done.wait_while(state, is_running).unwrap_or_else(PoisonError::into_inner);
@@ -147,18 +148,26 @@ impl Chunk {
         let is_next = found.members.front().is_some_and(|(packed, _)| packed.start == at);
         if is_next { found.members.pop_front() } else { None }
     }
+
+    /// Returns the memory of a chunk that is no longer needed.
+    fn into_memory(self) -> (Vec<u8>, FoundMembers) {
+        let memory = match self.state.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            ChunkState::Waiting(found) | ChunkState::Taken(found) | ChunkState::Done(found) => found,
+            ChunkState::Running => FoundMembers::default(),
+        };
+        (self.bytes, memory)
+    }
 }
 
-/// Decompresses the complete members in a chunk.
-fn find_members(bytes: &[u8]) -> FoundMembers {
-    let mut found = FoundMembers::default();
+/// Decompresses the complete members in a chunk, to the memory of `found`.
+fn find_members(bytes: &[u8], mut found: FoundMembers) -> FoundMembers {
+    found.members.clear();
     // Reserves enough memory that the data never moves. Unused memory costs nothing.
-    found.data.reserve(MAX_CHUNK_DATA_BYTES + READ_BYTES);
+    found.data.reserve((MAX_CHUNK_DATA_BYTES + READ_BYTES).saturating_sub(found.data.len()));
     let (mut at, mut false_starts, mut used, mut filled) = (0, 0, 0, 0);
-    let mut inflate = Decompress::new(false);
+    let inflate = found.inflate.get_or_insert_with(|| Decompress::new(false));
     while let Some(start) = next_start(bytes, at) {
-        let (len, end) =
-            whole_member(&bytes[start..], &mut inflate, &mut found.data, filled, MAX_CHUNK_DATA_BYTES - used);
+        let (len, end) = whole_member(&bytes[start..], inflate, &mut found.data, filled, MAX_CHUNK_DATA_BYTES - used);
         used += len;
         if let Some(end) = end {
             at = start + end;
@@ -172,7 +181,6 @@ fn find_members(bytes: &[u8]) -> FoundMembers {
             break;
         }
     }
-    found.data.truncate(filled);
     found
 }
 
@@ -188,7 +196,7 @@ fn whole_member(
     most: usize,
 ) -> (usize, Option<usize>) {
     let (mut packed, mut len) = (bytes, 0);
-    if read_header(&mut packed).is_err() {
+    if !split_plain_header(&mut packed) && read_header(&mut packed).is_err() {
         return (0, None);
     }
     inflate.reset(false);
@@ -218,7 +226,12 @@ fn whole_member(
 
 /// Returns the next position from `at` where a member may begin.
 fn next_start(bytes: &[u8], at: usize) -> Option<usize> {
-    memchr::memmem::find(bytes.get(at..)?, &MEMBER_START).map(|found| at + found)
+    let rest = bytes.get(at..)?;
+    // As after nearly every member.
+    if rest.starts_with(&MEMBER_START) {
+        return Some(at);
+    }
+    memchr::memmem::find(rest, &MEMBER_START).map(|found| at + found)
 }
 
 /// A source's compressed bytes in chunks. The chunks are decompressed ahead once a first member has been short.
@@ -234,6 +247,8 @@ pub struct Chunks<R> {
     last_end: u64,
     /// Maximum chunks in memory.
     max_chunks: usize,
+    /// Memory of used chunks: the compressed bytes, and their data.
+    spare: Vec<(Vec<u8>, FoundMembers)>,
     is_ahead: bool,
     /// Whether the source has ended.
     is_at_end: bool,
@@ -255,6 +270,7 @@ impl<R: Unpack> Chunks<R> {
             used: 0,
             last_end: 0,
             max_chunks,
+            spare: Vec::new(),
             is_ahead: false,
             is_at_end: false,
             failed: None,
@@ -264,7 +280,8 @@ impl<R: Unpack> Chunks<R> {
     /// Reads one more chunk. Without threads that decompress it, a few bytes are enough.
     fn read_chunk(&mut self) {
         let most = if self.is_ahead { CHUNK_BYTES } else { READ_BYTES };
-        let mut bytes = vec![0; most];
+        let (mut bytes, memory) = self.spare.pop().unwrap_or_default();
+        bytes.resize(most, 0);
         let mut filled = 0;
         while filled == 0 || self.is_ahead && filled < most {
             match self.source.read(&mut bytes[filled..]) {
@@ -284,7 +301,7 @@ impl<R: Unpack> Chunks<R> {
         if bytes.is_empty() {
             return;
         }
-        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting } else { ChunkState::Taken });
+        let state = Mutex::new(if self.is_ahead { ChunkState::Waiting(memory) } else { ChunkState::Taken(memory) });
         let chunk = Arc::new(Chunk { bytes, state, is_done: Condvar::new() });
         if self.is_ahead {
             let chunk = Arc::clone(&chunk);
@@ -296,7 +313,8 @@ impl<R: Unpack> Chunks<R> {
     /// Removes the used chunk, and reads further ones.
     fn refill(&mut self) -> io::Result<()> {
         if self.chunks.front().is_some_and(|chunk| chunk.bytes.len() == self.at) {
-            self.chunks.pop_front();
+            // Without a thread or a member that still holds the chunk, its memory is free.
+            self.spare.extend(self.chunks.pop_front().and_then(Arc::into_inner).map(Chunk::into_memory));
             self.used += std::mem::take(&mut self.at) as u64;
         }
         let most = if self.is_ahead { self.max_chunks } else { 1 };
@@ -369,9 +387,10 @@ mod tests {
         let all = packed.concat();
         let mut ends = vec![0];
         packed.iter().for_each(|one| ends.push(ends[ends.len() - 1] + one.len()));
+        let mut memory = FoundMembers::default();
         for from in 0..all.len() {
             let end = from.max(all.len() - from % 50);
-            let found = find_members(&all[from..end]);
+            let found = find_members(&all[from..end], memory);
             let first = ends.iter().position(|&start| start >= from).unwrap();
             let expected: Vec<_> = (first..texts.len())
                 .filter(|&n| ends[n + 1] <= end)
@@ -383,23 +402,25 @@ mod tests {
                 .map(|(packed, data)| (packed.clone(), found.data[data.clone()].to_vec()))
                 .collect();
             assert_eq!(members, expected, "{from} {end}");
+            memory = found;
         }
     }
 
     #[test]
     fn a_chunk_is_decompressed_up_to_its_limits() {
         for (len, count) in [(MAX_CHUNK_DATA_BYTES - 1, 1), (MAX_CHUNK_DATA_BYTES, 1), (MAX_CHUNK_DATA_BYTES + 1, 0)] {
-            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat());
+            let found = find_members(&[gzip(&vec![b'a'; len]), gzip(b"b")].concat(), FoundMembers::default());
             // One more byte would be too many.
             let more = usize::from(len < MAX_CHUNK_DATA_BYTES);
             assert_eq!(found.members.len(), count + more, "{len}");
-            assert!(found.data.len() <= MAX_CHUNK_DATA_BYTES);
+            assert!(found.members.back().is_none_or(|(_, data)| data.end <= MAX_CHUNK_DATA_BYTES));
         }
         let damaged = [&MEMBER_START[..], &[0xff]].concat();
         for (count, is_found) in [(MAX_FALSE_STARTS - 1, true), (MAX_FALSE_STARTS, true), (MAX_FALSE_STARTS + 1, false)]
         {
-            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat());
-            assert_eq!(found.data == b"text", is_found, "{count}");
+            let found = find_members(&[damaged.repeat(count), gzip(b"text")].concat(), FoundMembers::default());
+            let member = found.members.front().and_then(|(_, data)| found.data.get(data.clone()));
+            assert_eq!(member, is_found.then_some(&b"text"[..]), "{count}");
         }
     }
 

@@ -176,6 +176,18 @@ impl<R: BufRead> Member<R> {
     }
 }
 
+/// Length in bytes of a header without optional fields.
+const HEADER_BYTES: usize = 10;
+
+/// Returns whether a member has a header without optional fields, as most have, and removes it.
+pub(super) fn split_plain_header(bytes: &mut &[u8]) -> bool {
+    let is_plain = bytes.len() >= HEADER_BYTES && bytes.starts_with(&MEMBER_START) && bytes[MEMBER_START.len()] == 0;
+    if is_plain {
+        *bytes = &bytes[HEADER_BYTES..];
+    }
+    is_plain
+}
+
 /// Reads a member's header.
 pub(super) fn read_header(source: &mut impl Read) -> io::Result<()> {
     let mut checksum = Crc::new();

@@ -100,17 +100,17 @@ pub fn page_of(names: &CrawlerNames, record: &Record) -> Option<Page> {
     let mut page = Page {
         url: record.target.clone()?,
         date: record.date.clone(),
-        id: record.links.id.clone(),
+        id: record.links().id.clone(),
         statements: Statements::default(),
     };
     match kind_of(record)? {
         PageKind::Response => read_response(names, record, &mut page.statements),
         PageKind::Text => {
-            page.id.clone_from(&record.links.refers_to);
+            page.id.clone_from(&record.links().refers_to);
             page.statements = Statements::unavailable();
         }
         PageKind::Metadata => {
-            page.id.clone_from(&record.links.refers_to);
+            page.id.clone_from(&record.links().refers_to);
             wat::read(record, names, &mut page)?;
         }
     }

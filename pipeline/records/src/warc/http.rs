@@ -79,11 +79,10 @@ fn read_header(header: &[u8]) -> Result<(Answer, Framing), Fault> {
             _ => challenger = challenger.or_else(|| challenger_of(name, &value)),
         }
     }
-    let text = |value: Option<Vec<u8>>| value.map(|value| String::from_utf8_lossy(&value).into_owned());
     let capture = Capture {
         status: Some(status),
-        max_age: text(cache_control).as_deref().and_then(capture::max_age),
-        media_type: text(content_type).as_deref().map(capture::media_type),
+        max_age: cache_control.as_deref().map(String::from_utf8_lossy).as_deref().and_then(capture::max_age),
+        media_type: content_type.as_deref().map(String::from_utf8_lossy).as_deref().map(capture::media_type),
         challenger,
         ..Capture::default()
     };

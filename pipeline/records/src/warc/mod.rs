@@ -100,6 +100,9 @@ const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
 /// Maximum number of a file's redirect targets whose pages are stored regardless of their type. The oldest are evicted.
 const MAX_AWAITED: usize = 1 << 16;
 
+/// Number of bytes in usual URLs of robots.txt files.
+const MAX_USUAL_URL_BYTES: usize = 80;
+
 /// The reason for a record that is a page.
 const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 
@@ -119,8 +122,15 @@ pub(crate) fn read(
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
     let unreadable = |error: io::Error| Error::at(path, format!("cannot be read: {error}"));
-    let records = Records::new(source, searches);
-    let name_of = |number| format!("{}: record {number}", path.display());
+    let records = Records::new(source, searches).with_fields_of(has_answer);
+    let before = format!("{}: record ", path.display());
+    let name_of = |number: u64| {
+        // With room for the URL.
+        let mut name = String::with_capacity(before.len() + MAX_USUAL_URL_BYTES);
+        name.push_str(&before);
+        name.push_str(&number.to_string());
+        name
+    };
     let (rank, awaited) = (u64::from(place.rank) << 32 | file, Awaited::default());
     let has_waiting = false;
     let mut reader =
@@ -199,7 +209,11 @@ struct Answered<'r> {
 
 impl<R: Unpack> Reader<'_, R> {
     fn name(&self, number: u64, target: &[u8]) -> String {
-        format!("{} ({})", (self.name_of)(number), shown(target))
+        let mut name = (self.name_of)(number);
+        for part in [" (", &shown(target), ")"] {
+            name.push_str(part);
+        }
+        name
     }
 
     /// Returns the item for a damaged record.
@@ -226,8 +240,8 @@ impl<R: Unpack> Reader<'_, R> {
         // The others are pages, and non-web addresses such as `dns:example.com`.
         let robots_url = RobotsUrl::of(target).ok();
         let url = normal_url(target);
-        let key = url.as_deref().map(|url| self.redirects.key(url));
-        if robots_url.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
+        let is_awaited = |url: &str| self.awaited.keys.contains(&self.redirects.key(url));
+        if robots_url.is_none() && !url.as_deref().is_some_and(is_awaited) {
             sink(Item::left_out(OTHER_URL))?;
             return match url {
                 Some(url) => self.page(record, url, sink),
@@ -353,7 +367,7 @@ impl<R: Unpack> Reader<'_, R> {
     /// Adds a record's response for use by other records.
     fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &AnswerKind<'_>) -> Result<()> {
         let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
-        let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
+        let (id, digest) = (hash(&record.links().id), self.digest(record).unwrap_or(0));
         let identity = Identity { key: self.redirects.key(url), time, id, digest };
         self.redirects.add_answer(self.record_place(record), &identity, kind)
     }
@@ -364,20 +378,20 @@ impl<R: Unpack> Reader<'_, R> {
 
     /// Returns the payload digest's hash, ignoring the algorithm name's letter case.
     fn digest(&self, record: &Record) -> Option<u64> {
-        let digest = record.links.payload_digest.as_deref()?;
-        let colon = memchr::memchr(b':', digest)?;
-        let (algorithm, value) = digest.split_at(colon);
-        Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
+        let mut digest = record.links().payload_digest.clone()?;
+        let colon = memchr::memchr(b':', &digest)?;
+        digest[..colon].make_ascii_lowercase();
+        Some(self.redirects.hash(&digest))
     }
 
     /// Returns the contents of a revisit record: the response in its block, and a reference to the original record.
     fn revisit(&self, record: &Record, url: &str, answer: &Answer) -> Revisit {
-        let named = record.links.refers_to_target.as_deref().and_then(normal_url);
+        let named = record.links().refers_to_target.as_deref().and_then(normal_url);
         let reference = Reference {
             is_other_url: named.as_deref().is_some_and(|named| named != url),
             url: named.unwrap_or_else(|| url.into()),
-            id: record.links.refers_to.as_deref().map(|id| self.redirects.hash(id)),
-            date: record.links.refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
+            id: record.links().refers_to.as_deref().map(|id| self.redirects.hash(id)),
+            date: record.links().refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
             digest: self.digest(record),
         };
         let has_header = answer.capture.status.is_some_and(|status| status != 304) && !is_not_modified(record);
@@ -388,7 +402,7 @@ impl<R: Unpack> Reader<'_, R> {
 /// Returns whether a revisit's profile means status 304.
 fn is_not_modified(record: &Record) -> bool {
     record
-        .links
+        .links()
         .profile
         .as_deref()
         .is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
@@ -424,7 +438,12 @@ pub fn unread(path: &Place, damage: &Damage) -> Error {
 
 /// Returns whether a record contains a server's response.
 fn is_answer(record: &Record) -> bool {
-    matches!(&*record.kind, "response" | "resource" | "revisit")
+    has_answer(&record.kind)
+}
+
+/// Returns whether records of this type contain a server's response.
+fn has_answer(kind: &str) -> bool {
+    matches!(kind, "response" | "resource" | "revisit")
 }
 
 /// Parses the response in a record's block. A resource is a body without a header, as some crawlers write it, unless its

@@ -66,7 +66,7 @@ pub struct Record {
     /// The record's number in the file, from 1. Damaged records count.
     pub number: u64,
     /// `WARC-Type`, in lower case.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// `WARC-Target-URI`, without the angle brackets that some writers add.
     pub target: Option<Vec<u8>>,
     /// `WARC-Date`.
@@ -81,8 +81,8 @@ pub struct Record {
     pub is_untrusted: bool,
     /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
     pub block_start: Box<[u8]>,
-    /// The fields that link records.
-    pub(crate) links: Box<Links>,
+    /// The fields that link records, if a record of its type needs them.
+    links: Option<Box<Links>>,
     /// Block length in bytes.
     length: u64,
 }
@@ -103,6 +103,16 @@ pub(crate) struct Links {
     /// `WARC-Refers-To-Date`.
     pub refers_to_date: Option<Vec<u8>>,
 }
+
+/// The links of a record without any.
+static NO_LINKS: Links = Links {
+    id: None,
+    payload_digest: None,
+    profile: None,
+    refers_to: None,
+    refers_to_target: None,
+    refers_to_date: None,
+};
 
 /// The next item in a file.
 pub(crate) enum NextRecord {
@@ -185,9 +195,16 @@ pub(crate) struct Records<R> {
     read_bytes: usize,
     /// Returns the number of bytes that a record gets from the start of its block.
     start_bytes: fn(&Record) -> usize,
+    /// Returns whether the caller needs the fields of records of this type.
+    needs_fields: fn(&str) -> bool,
 }
 
 impl Record {
+    /// Returns the fields that link records.
+    pub(crate) fn links(&self) -> &Links {
+        self.links.as_deref().unwrap_or(&NO_LINKS)
+    }
+
     /// Returns the block's length in bytes.
     pub(crate) fn block_len(&self) -> u64 {
         self.length
@@ -245,6 +262,7 @@ impl<R: Unpack> Records<R> {
             header: Vec::new(),
             read_bytes: READ_BYTES,
             start_bytes: |_| 0,
+            needs_fields: |_| true,
         }
     }
 
@@ -256,6 +274,12 @@ impl<R: Unpack> Records<R> {
     /// Keeps the start of each record's block, with this number of bytes.
     pub fn with_block_starts(self, start_bytes: fn(&Record) -> usize) -> Records<R> {
         Records { start_bytes, ..self }
+    }
+
+    /// Reads all records, but keeps the fields of only those whose type needs them. The others are most of an archive's
+    /// records, and have only their type and length.
+    pub fn with_fields_of(self, needs_fields: fn(&str) -> bool) -> Records<R> {
+        Records { needs_fields, ..self }
     }
 
     /// Returns the source.
@@ -532,12 +556,34 @@ impl<R: Unpack> Records<R> {
 
     /// Reads a record's header, or returns the reason why it is unusable.
     fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
+        if let Some(len) = self.buffered_header() {
+            let header = &self.buffer[self.at..self.at + len];
+            self.at += len;
+            return Ok(parse(header, self.new_record(), self.needs_fields));
+        }
         let mut header = std::mem::take(&mut self.header);
         header.clear();
         header.shrink_to(READ_BYTES);
         let read = self.header_in(&mut header);
         self.header = header;
         read
+    }
+
+    /// Returns the length of a header that is in the buffer to its end, as most are.
+    fn buffered_header(&self) -> Option<usize> {
+        let found = &self.buffer[self.at..self.filled];
+        let found = &found[..found.len().min(MAX_HEADER_BYTES)];
+        if !found.starts_with(RECORD_START) {
+            return None;
+        }
+        let mut start = 0;
+        let is_blank =
+            |&end: &usize| found[std::mem::replace(&mut start, end)..end].iter().all(u8::is_ascii_whitespace);
+        memchr::memchr_iter(b'\n', found).map(|at| at + 1).find(is_blank)
+    }
+
+    fn new_record(&self) -> Record {
+        Record { number: self.number, is_untrusted: self.is_untrusted, ..Record::default() }
     }
 
     /// Reads a record's header into an empty buffer.
@@ -571,8 +617,7 @@ impl<R: Unpack> Records<R> {
                 LineEnd::Lf => {}
             }
         }
-        let record = Record { number: self.number, is_untrusted: self.is_untrusted, ..Record::default() };
-        Ok(parse(header, record).and_then(|record| {
+        Ok(parse(header, self.new_record(), self.needs_fields).and_then(|record| {
             if !is_too_long {
                 return Ok(record);
             }
@@ -785,60 +830,83 @@ pub(crate) fn stopped(offset: u64, unread: u64) -> String {
     }
 }
 
-/// Parses a header's fields.
-fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
-    let mut kind: Option<Cow<'_, [u8]>> = None;
-    let mut length: Option<Cow<'_, [u8]>> = None;
+/// The types of records, in lower case.
+const KINDS: [&str; 8] =
+    ["request", "response", "metadata", "revisit", "resource", "conversion", "warcinfo", "continuation"];
+
+/// Returns a type in lower case.
+fn kind_of(value: &[u8]) -> Cow<'static, str> {
+    match KINDS.iter().find(|kind| kind.as_bytes() == value) {
+        Some(kind) => Cow::Borrowed(kind),
+        None => Cow::Owned(String::from_utf8_lossy(value).to_ascii_lowercase()),
+    }
+}
+
+/// A header's fields.
+#[derive(Default)]
+struct HeaderFields<'h> {
+    kind: Option<Cow<'h, [u8]>>,
+    length: Option<Cow<'h, [u8]>>,
+    target: Option<Cow<'h, [u8]>>,
+    date: Option<Cow<'h, [u8]>>,
+    truncated: Option<Cow<'h, [u8]>>,
+    content_type: Option<Cow<'h, [u8]>>,
+    is_segment: bool,
+    id: Option<Cow<'h, [u8]>>,
+    payload_digest: Option<Cow<'h, [u8]>>,
+    profile: Option<Cow<'h, [u8]>>,
+    refers_to: Option<Cow<'h, [u8]>>,
+    refers_to_target: Option<Cow<'h, [u8]>>,
+    refers_to_date: Option<Cow<'h, [u8]>>,
+}
+
+/// Parses a header. Adds its fields to the record if a record of its type needs them.
+fn parse(header: &[u8], mut record: Record, needs_fields: fn(&str) -> bool) -> Result<Record, HeaderFault> {
+    let mut found = HeaderFields::default();
     // A field name with two different values.
     let mut twice = None;
     let mut memory = [0; MAX_NAME_BYTES];
     for (name, value) in fields(header) {
         let (name, field) = match lower_name(name, &mut memory) {
-            b"warc-type" => {
-                if kind.as_ref().is_some_and(|first| *first != value) {
-                    twice = Some("WARC-Type");
-                }
-                kind = Some(value);
-                continue;
-            }
-            b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
-            b"warc-date" => ("WARC-Date", &mut record.date),
+            b"warc-type" => ("WARC-Type", &mut found.kind),
+            b"warc-target-uri" => ("WARC-Target-URI", &mut found.target),
+            b"warc-date" => ("WARC-Date", &mut found.date),
             b"content-length" => {
                 if let Some(first) =
-                    length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value)))
+                    found.length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value)))
                 {
                     let (first, second) = (shown(first), shown(&value));
                     return Err(HeaderFault::Lost(format!("its Content-Length is both \"{first}\" and \"{second}\"")));
                 }
-                length = Some(value);
+                found.length = Some(value);
                 continue;
             }
             b"warc-truncated" => {
-                record.truncated = Some(value.into_owned());
+                found.truncated = Some(value);
                 continue;
             }
             b"warc-segment-number" => {
-                record.is_segment = true;
+                found.is_segment = true;
                 continue;
             }
             b"content-type" => {
-                record.content_type = Some(value.into_owned());
+                found.content_type = Some(value);
                 continue;
             }
-            b"warc-record-id" => ("WARC-Record-ID", &mut record.links.id),
-            b"warc-payload-digest" => ("WARC-Payload-Digest", &mut record.links.payload_digest),
-            b"warc-profile" => ("WARC-Profile", &mut record.links.profile),
-            b"warc-refers-to" => ("WARC-Refers-To", &mut record.links.refers_to),
-            b"warc-refers-to-target-uri" => ("WARC-Refers-To-Target-URI", &mut record.links.refers_to_target),
-            b"warc-refers-to-date" => ("WARC-Refers-To-Date", &mut record.links.refers_to_date),
+            b"warc-record-id" => ("WARC-Record-ID", &mut found.id),
+            b"warc-payload-digest" => ("WARC-Payload-Digest", &mut found.payload_digest),
+            b"warc-profile" => ("WARC-Profile", &mut found.profile),
+            b"warc-refers-to" => ("WARC-Refers-To", &mut found.refers_to),
+            b"warc-refers-to-target-uri" => ("WARC-Refers-To-Target-URI", &mut found.refers_to_target),
+            b"warc-refers-to-date" => ("WARC-Refers-To-Date", &mut found.refers_to_date),
             _ => continue,
         };
-        if field.as_ref().is_some_and(|first| **first != *value) {
+        if field.as_ref().is_some_and(|first| *first != value) {
             twice = Some(name);
         }
-        *field = Some(value.into_owned());
+        *field = Some(value);
     }
-    let Some(length) = length else { return Err(HeaderFault::Lost("it has no Content-Length".into())) };
+    let Some(length) = found.length else { return Err(HeaderFault::Lost("it has no Content-Length".into())) };
     let Some(length) = number(&length) else {
         let shown = shown(&length);
         return Err(HeaderFault::Lost(format!("its Content-Length is \"{shown}\", not a number of bytes")));
@@ -846,10 +914,24 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     if let Some(name) = twice {
         return Err(HeaderFault::Skipped(format!("it has two {name} fields that differ"), length));
     }
-    record.length = length;
-    record.kind = String::from_utf8_lossy(&kind.unwrap_or_default()).to_ascii_lowercase();
-    record.target = record.target.map(without_brackets);
-    record.links.refers_to_target = record.links.refers_to_target.take().map(without_brackets);
+    (record.length, record.kind) = (length, kind_of(found.kind.as_deref().unwrap_or_default()));
+    if needs_fields(&record.kind) {
+        let owned = |value: Option<Cow<'_, [u8]>>| value.map(Cow::into_owned);
+        let uri = |value: Option<Cow<'_, [u8]>>| value.map(|value| without_brackets(&value).to_vec());
+        record.target = uri(found.target);
+        record.date = owned(found.date);
+        record.truncated = owned(found.truncated);
+        record.content_type = owned(found.content_type);
+        record.is_segment = found.is_segment;
+        record.links = Some(Box::new(Links {
+            id: owned(found.id),
+            payload_digest: owned(found.payload_digest),
+            profile: owned(found.profile),
+            refers_to: owned(found.refers_to),
+            refers_to_target: uri(found.refers_to_target),
+            refers_to_date: owned(found.refers_to_date),
+        }));
+    }
     Ok(record)
 }
 

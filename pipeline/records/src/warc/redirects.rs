@@ -92,7 +92,22 @@ pub(crate) type Key = u128;
 /// Returns a URL's normal form for look-ups: the WHATWG serialization without fragment.
 pub(crate) fn normal_url(url: &[u8]) -> Option<String> {
     let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
+    if is_normal(url) {
+        return Some(url.to_owned());
+    }
     normal(Url::parse(url).ok()?)
+}
+
+/// Returns whether a URL is certainly the normal form of a robots.txt URL, as most are, so that it need not be parsed.
+/// Its host has only letters, digits and hyphens, and is neither an IP address nor encoded.
+fn is_normal(url: &str) -> bool {
+    let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let Some(host) = host.and_then(|rest| rest.strip_suffix("/robots.txt")) else { return false };
+    let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let is_label = |label: &str| !label.is_empty() && !label.starts_with("xn--") && label.bytes().all(is_plain);
+    let is_name =
+        host.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_lowercase()));
+    is_name && host.split('.').all(is_label)
 }
 
 fn normal(mut url: Url) -> Option<String> {

@@ -140,3 +140,25 @@ fn arbitrary_bytes_are_read_to_the_end() {
         }
     }
 }
+
+/// Tests that a record without fields is checked like any other one.
+#[test]
+fn only_needed_fields_are_kept() {
+    let record = |kind: &str, fields: &str| {
+        let fields =
+            format!("WARC-Date: a\r\nWARC-Target-URI: <b>\r\nWARC-Record-ID: c\r\nContent-Type: d\r\n{fields}");
+        format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{fields}Content-Length: 1\r\n\r\ny\r\n\r\n")
+    };
+    let is_request = |kind: &str| kind == "request";
+    for (kind, is_kept) in [("Request", true), ("request", true), ("response", false), ("x", false)] {
+        let bytes = record(kind, "") + &record(kind, "WARC-Date: e\r\n");
+        let mut records = Records::new(Cursor::new(bytes), false).with_fields_of(is_request);
+        let NextRecord::Record(found) = records.next_record().unwrap() else { panic!("{kind}") };
+        assert_eq!((&*found.kind, found.block_len()), (&*kind.to_lowercase(), 1));
+        let values = [&found.target, &found.date, &found.content_type, &found.links().id];
+        let expected = [b"b", b"a", b"d", b"c"].map(|value| is_kept.then(|| value.to_vec()));
+        assert_eq!(values.map(Clone::clone), expected, "{kind}");
+        let NextRecord::Damaged(damage) = records.next_record().unwrap() else { panic!("{kind}") };
+        assert_eq!(damage.detail, "it has two WARC-Date fields that differ");
+    }
+}

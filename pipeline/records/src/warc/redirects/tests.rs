@@ -152,3 +152,22 @@ fn captures_with_a_shared_body_are_passed_on_in_bounded_parts() {
     assert_eq!(sizes.iter().sum::<usize>(), count);
     assert!(sizes.len() > 1 && sizes.len() < 20, "{sizes:?}");
 }
+
+#[test]
+fn usual_urls_are_in_normal_form() {
+    let long = ["x".repeat(70), "y".repeat(250), "example".to_owned()].join(".");
+    let usual = ["example", "a.example", "a-1.b2.example", "1.example", "a--b.ab--cd.e", "-a-.b", "1.0x1.a1", &long];
+    let other =
+        ["", "A.example", "a.xn--b.example", "1.2.3.4", "a.1", "a.0x1", "a..b", ".a", "a.", "a:80", "u@a.example"];
+    let other = other.iter().chain(&["a_b.example", "a%61.example", "\u{e9}.example", "a.example/b", "a.example?"]);
+    for (host, is_usual) in usual.iter().map(|host| (host, true)).chain(other.map(|host| (host, false))) {
+        for scheme in ["http", "https"] {
+            let url = format!("{scheme}://{host}/robots.txt");
+            assert_eq!(is_normal(&url), is_usual, "{url}");
+            assert!(!is_usual || Url::parse(&url).ok().and_then(normal).as_ref() == Some(&url), "{url}");
+        }
+    }
+    for url in ["ftp://a.example/robots.txt", "https://a.example/robots.txt#b", "https://a.example/Robots.txt"] {
+        assert!(!is_normal(url), "{url}");
+    }
+}
