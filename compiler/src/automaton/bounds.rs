@@ -59,8 +59,8 @@ impl VerdictCost {
         VerdictCost { passes, fallback_bytes: fallback_bytes(draft) }
     }
 
-    /// Returns an upper bound for a list's automaton, based on the wildcards in its patterns. Each wildcard makes at
-    /// most one automaton; those that follow another wildcard need at most one more where several branch; and each
+    /// Returns an upper bound for a list's automaton, based on the wildcards in its patterns. First wildcards after the
+    /// same text make one automaton; each other wildcard makes at most one, and one more where several branch; and each
     /// pattern becomes at most one fallback.
     ///
     /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
@@ -69,20 +69,24 @@ impl VerdictCost {
         VerdictCost::most_of(list.iter().filter(|rule| rule.has_wildcard).filter_map(|rule| {
             let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
             let first = wildcards.next()?;
-            Some((&rule.matcher[..first], wildcards.count(), rule.matcher.len()))
+            Some(WildcardPattern {
+                start: &rule.matcher[..first],
+                is_whole_start: true,
+                nested: wildcards.count(),
+                len: rule.matcher.len(),
+            })
         }))
     }
 
-    /// Returns an upper bound for an automaton. Each pattern with a wildcard is given as the text before its first
-    /// wildcard, or the start of that text, the number of its other wildcards, and its length.
-    fn most_of<'m>(patterns: impl Iterator<Item = (&'m [u8], usize, usize)>) -> VerdictCost {
+    /// Returns an upper bound for the automaton of some patterns.
+    fn most_of<'m>(patterns: impl Iterator<Item = WildcardPattern<'m>>) -> VerdictCost {
         let mut fallback_bytes = size_of::<u32>();
-        // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
-        // adjacent.
+        // Texts before first wildcards, each with the automata and fallbacks of its adjacent patterns. The automaton
+        // that they share is added below.
         let mut starts: Vec<(&[u8], [usize; 2])> = Vec::new();
-        for (start, nested, len) in patterns {
+        for WildcardPattern { start, is_whole_start, nested, len } in patterns {
             fallback_bytes += 24 + 4 * nested + len;
-            let most = [1 + 2 * nested, 1];
+            let most = [usize::from(!is_whole_start) + 2 * nested, 1];
             match starts.last_mut() {
                 Some((last, passes)) if *last == start => *passes = add(*passes, most),
                 _ => starts.push((start, most)),
@@ -92,16 +96,30 @@ impl VerdictCost {
         // Each text on the stack begins with the one below it, and includes the passes of all below.
         let mut stack: Vec<(&[u8], [usize; 2])> = Vec::new();
         let mut most = [0; 2];
-        for (start, passes) in starts {
+        for same in starts.chunk_by(|a, b| a.0 == b.0) {
+            let start = same[0].0;
             while stack.last().is_some_and(|(below, _)| !start.starts_with(below)) {
                 stack.pop();
             }
-            let passes = add(passes, stack.last().map_or([0; 2], |&(_, passes)| passes));
+            let before = stack.last().map_or([0; 2], |&(_, passes)| passes);
+            let passes = same.iter().fold(add([1, 0], before), |sum, &(_, passes)| add(sum, passes));
             stack.push((start, passes));
             most = [most[0].max(passes[0]), most[1].max(passes[1])];
         }
         VerdictCost { passes: 1 + most[0] + most[1], fallback_bytes }
     }
+}
+
+/// A pattern with a wildcard.
+struct WildcardPattern<'m> {
+    /// The text before the first wildcard, or the start of that text.
+    start: &'m [u8],
+    /// Whether `start` is the whole text before the first wildcard.
+    is_whole_start: bool,
+    /// The number of other wildcards.
+    nested: usize,
+    /// The maximum length of the pattern in normal form.
+    len: usize,
 }
 
 fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
@@ -130,11 +148,13 @@ pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
 pub(crate) fn rules_have_few_steps(rules: &[RawRule<'_>]) -> bool {
     let mut permits_directory = false;
     let patterns = rules.iter().filter_map(|RawRule { value, .. }| {
-        let nested = memchr::memchr_iter(b'*', value).count().checked_sub(1)?;
+        let end = value.iter().rposition(|&byte| byte != b'*')? + 1;
+        let nested = memchr::memchr_iter(b'*', &value[..end]).count().checked_sub(1)?;
         permits_directory |= slash_before_index(value).is_some();
         // No normal form changes these bytes, and normalization at most triples the others.
         let kept = value.iter().take_while(|&&byte| NormalForm::is_kept(byte)).count();
-        Some((&value[..kept], nested, 3 * value.len()))
+        let is_whole_start = value.get(kept) == Some(&b'*');
+        Some(WildcardPattern { start: &value[..kept], is_whole_start, nested, len: 3 * value.len() })
     });
     let most = VerdictCost::most_of(patterns);
     !permits_directory && most.check().is_ok()
@@ -258,7 +278,7 @@ mod tests {
             (&["/a"][..], 1, 4),
             (&["/a*b"], 3, 4 + 28),
             (&["/a*b*c*d"], 7, 4 + 40),
-            (&["/a*b", "/a*c"], 5, 4 + 2 * 28),
+            (&["/a*b", "/a*c"], 4, 4 + 2 * 28),
             // Only one of two texts that differ can match.
             (&["/a*b", "/b*c"], 3, 4 + 2 * 28),
             (&["/a*b", "/ab*c"], 5, 4 + 28 + 29),

@@ -37,48 +37,68 @@ const HEADERS: [Header; 4] = [
 
 /// Texts that occur together in a product's challenge page, but not in other pages on sites that use the product.
 struct Fingerprint {
-    /// The texts. A search starts with the first, which consecutive fingerprints may share.
+    /// A part of a text, which consecutive fingerprints may share. Searched for first, because most pages do not have
+    /// it. A part of up to 32 bytes takes a faster search than a longer text.
+    rare: &'static str,
     texts: &'static [&'static str],
     challenger: Challenger,
 }
 
-const fn fingerprint(challenger: Challenger, texts: &'static [&'static str]) -> Fingerprint {
-    Fingerprint { texts, challenger }
+const fn fingerprint(challenger: Challenger, rare: &'static str, texts: &'static [&'static str]) -> Fingerprint {
+    Fingerprint { rare, texts, challenger }
 }
 
 const FINGERPRINTS: [Fingerprint; 12] = [
     // TecharoHQ/anubis, the page template: the challenge data, which is in the page in every language.
-    fingerprint(Challenger::ANUBIS, &["id=\"anubis_challenge\""]),
+    fingerprint(Challenger::ANUBIS, "anubis", &["id=\"anubis_challenge\""]),
     // The same template before version 1.16, which has only the script.
-    fingerprint(Challenger::ANUBIS, &["/.within.website/x/cmd/anubis/static/js/main.mjs"]),
+    fingerprint(Challenger::ANUBIS, "anubis", &["/.within.website/x/cmd/anubis/static/js/main.mjs"]),
     // cloudflare-docs and cloudscraper issues: the title, and the path of the challenge scripts. Ordinary pages may
     // contain the path too.
-    fingerprint(Challenger::CLOUDFLARE, &["/cdn-cgi/challenge-platform/", "<title>Just a moment...</title>"]),
+    fingerprint(
+        Challenger::CLOUDFLARE,
+        "/cdn-cgi/challenge-platform/",
+        &["/cdn-cgi/challenge-platform/", "<title>Just a moment...</title>"],
+    ),
     // The challenge script's options, in a page in any language.
-    fingerprint(Challenger::CLOUDFLARE, &["/cdn-cgi/challenge-platform/", "_cf_chl_opt"]),
+    fingerprint(
+        Challenger::CLOUDFLARE,
+        "/cdn-cgi/challenge-platform/",
+        &["/cdn-cgi/challenge-platform/", "_cf_chl_opt"],
+    ),
     // docs.aws.amazon.com, the Challenge action's script, and the variable that its interstitial page sets.
-    fingerprint(Challenger::AWS_WAF, &["gokuProps", "AwsWafIntegration"]),
-    fingerprint(Challenger::AWS_WAF, &["gokuProps", "awswaf.com/"]),
+    fingerprint(Challenger::AWS_WAF, "gokuProps", &["gokuProps", "AwsWafIntegration"]),
+    fingerprint(Challenger::AWS_WAF, "gokuProps", &["gokuProps", "awswaf.com/"]),
     // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, using this variable.
-    fingerprint(Challenger::DATADOME, &["captcha-delivery.com/", "var dd="]),
+    fingerprint(Challenger::DATADOME, "captcha-delivery.com/", &["captcha-delivery.com/", "var dd="]),
     // Publicly recorded responses: the frame that loads the challenge. Ordinary pages, and the refusals of 2019,
     // contain only the resource.
-    fingerprint(Challenger::IMPERVA, &["<iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?"]),
+    fingerprint(
+        Challenger::IMPERVA,
+        "_Incapsula_Resource",
+        &["<iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?"],
+    ),
     // Anorov/cloudflare-scrape issues 76 and 277: the page that sets a cookie.
-    fingerprint(Challenger::SUCURI, &["sucuri_cloudproxy_js", "<title>You are being redirected...</title>"]),
+    fingerprint(
+        Challenger::SUCURI,
+        "sucuri_cloudproxy_js",
+        &["sucuri_cloudproxy_js", "<title>You are being redirected...</title>"],
+    ),
     // git.gammaspectra.live/git/go-away: the assets of its challenge pages, in every template.
-    fingerprint(Challenger::GO_AWAY, &["/.well-known/.git.gammaspectra.live/git/go-away/cmd/go-away/"]),
+    fingerprint(
+        Challenger::GO_AWAY,
+        ".git.gammaspectra.live",
+        &["/.well-known/.git.gammaspectra.live/git/go-away/cmd/go-away/"],
+    ),
     // Publicly recorded responses, including the one in TecharoHQ/anubis issue 1865: a refresh to the captcha.
-    fingerprint(Challenger::SITEGROUND, &["http-equiv=\"refresh\"", "/.well-known/sgcaptcha/"]),
+    fingerprint(Challenger::SITEGROUND, "sgcaptcha", &["http-equiv=\"refresh\"", "/.well-known/sgcaptcha/"]),
     // The page of Vercel's firewall.
-    fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
+    fingerprint(Challenger::VERCEL, "Vercel Security Checkpoint", &["<title>Vercel Security Checkpoint</title>"]),
 ];
 
-/// Finds each fingerprint's first text. Built once, because most web pages contain none of them.
-static FIRST_TEXTS: LazyLock<Vec<memmem::Finder<'static>>> = LazyLock::new(|| {
-    let first = |fingerprint: &Fingerprint| fingerprint.texts.first().copied().unwrap_or_default();
-    FINGERPRINTS.iter().map(|fingerprint| memmem::Finder::new(first(fingerprint))).collect()
-});
+/// Finds each fingerprint's rare part. Built once.
+static RARE_PARTS: LazyLock<[memmem::Finder<'static>; FINGERPRINTS.len()]> =
+    LazyLock::new(|| FINGERPRINTS.each_ref().map(|fingerprint| memmem::Finder::new(fingerprint.rare)));
 
 /// Returns a response header's name in lower case if a product marks its challenge pages with this header.
 #[must_use]
@@ -117,13 +137,12 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     // One search per text. The automaton for all texts takes ten times as long on a page without any.
     let is_there = |text: &&str| memmem::find(start, text.as_bytes()).is_some();
     let mut missing = "";
-    let found = FINGERPRINTS.iter().zip(&*FIRST_TEXTS).find(|(fingerprint, finder)| {
-        let Some((first, others)) = fingerprint.texts.split_first() else { return false };
-        if missing == *first || finder.find(start).is_none() {
-            missing = first;
+    let found = FINGERPRINTS.iter().zip(&*RARE_PARTS).find(|(fingerprint, finder)| {
+        if missing == fingerprint.rare || finder.find(start).is_none() {
+            missing = fingerprint.rare;
             return false;
         }
-        others.iter().all(is_there)
+        fingerprint.texts.iter().all(is_there)
     });
     // Checked last, because a page that begins with a comment is searched for directives.
     let (fingerprint, _) = found.filter(|_| document_of(body).is_some_and(BodyFormat::has_tags))?;
@@ -170,6 +189,13 @@ mod tests {
             }
         }
         assert_eq!(compared, 19);
+    }
+
+    #[test]
+    fn rare_parts_occur_in_their_fingerprints() {
+        for Fingerprint { rare, texts, .. } in &FINGERPRINTS {
+            assert!(rare.len() <= 32 && texts.iter().any(|text| text.contains(rare)), "{rare}");
+        }
     }
 
     #[test]

@@ -105,9 +105,14 @@ impl Diagnostics {
     pub fn add(&mut self, diagnostic: Diagnostic) {
         self.counts[diagnostic.kind as usize] += 1;
         if self.kept.len() < MAX_DIAGNOSTICS {
-            // All but one kind arrive in line order.
-            let at = self.kept.partition_point(|kept| kept.line <= diagnostic.line);
-            self.kept.insert(at, diagnostic);
+            // All but one kind arrive in line order, and a web page has one for nearly every line.
+            match self.kept.last() {
+                Some(last) if last.line > diagnostic.line => {
+                    let at = self.kept.partition_point(|kept| kept.line <= diagnostic.line);
+                    self.kept.insert(at, diagnostic);
+                }
+                _ => self.kept.push(diagnostic),
+            }
         }
     }
 

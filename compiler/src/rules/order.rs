@@ -15,7 +15,7 @@ use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
-use crate::rules::groups::AssignedRules;
+use crate::rules::groups::{AssignedRules, Assignment};
 
 /// A rule in normal form, not yet ranked.
 #[derive(Clone, Copy, Debug)]
@@ -230,6 +230,17 @@ pub fn order<'b>(
         lines.push(line);
     }
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
+}
+
+/// Normalizes and orders the rules of each list. Frees the scratch memory on return, because a check of the rules may
+/// need it.
+pub(crate) fn order_all<'b>(
+    assignment: &Assignment<'b>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> Vec<(RuleList, Vec<u32>)> {
+    let mut scratch = OrderScratch::default();
+    assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect()
 }
 
 /// Fills a list with the normalized rules. Returns the kind and line of the empty-pattern rule, if any.

@@ -24,4 +24,4 @@ pub use self::prepare::{
 };
 pub use self::report::{CaptureReport, DiscardedCapture};
 pub use self::single::compile_single;
-pub use self::unordered::{ObeyedGroups, SingleFile, UnorderedFile, read_alone};
+pub use self::unordered::{ObeyedGroups, UnorderedFile, read_alone};

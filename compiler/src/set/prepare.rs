@@ -14,7 +14,7 @@ use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
 use crate::rules::groups::{Assignment, assign};
-use crate::rules::order::{OrderScratch, RuleList, order};
+use crate::rules::order::{RuleList, order_all};
 use crate::usage::rules::{UsageRules, usages_of};
 
 /// One prepared robots.txt, ready to be added to a set. Owns its memory.
@@ -135,10 +135,7 @@ pub(super) fn prepared_from<'b>(
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
     let assignment = assign(&robots, dialect, arena);
-    let mut scratch = OrderScratch::default();
-    let groups: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect();
-    // Freed because the check may need the memory.
-    drop(scratch);
+    let groups = order_all(&assignment, dialect, arena);
     if !is_checked {
         check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
     }

@@ -8,13 +8,14 @@ use reptile_engine::url::Path;
 use reptile_engine::verdict::RuleKind;
 
 use super::prepare::{BodyOverLimit, Prepared, check_size, prepared_from, read_all};
-use crate::automaton::{has_few_steps, rules_have_few_steps};
+use crate::automaton::{check_file, has_few_steps, rules_have_few_steps};
 use crate::body::directives::UsageOverLimit;
 use crate::body::{Diagnostics, Group, RawRule, Robots};
 use crate::dialect::{Dialect, GroupChoice};
 use crate::once::{decide_by_rules, place_of};
 use crate::oracle::OracleAnswer;
 use crate::rules::groups::{Assignment, assign};
+use crate::rules::order::order_all;
 
 /// A robots.txt that has been read, but not compiled.
 ///
@@ -130,8 +131,8 @@ impl UnorderedFile {
     /// Prepares the file like [`prepare_alone`](super::prepare_alone).
     ///
     /// # Errors
-    /// Returns the same errors as [`prepare_alone`](super::prepare_alone). There are none if
-    /// [`read_alone`] returned the file for the same dialect.
+    /// Returns the same errors as [`prepare_alone`](super::prepare_alone). There are none for the dialect that
+    /// [`read_alone`] was given.
     pub fn prepare(self, dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
         let group = |group| Group {
             agents: arena.alloc_slice_fill_iter(self.agents_of(group).iter().map(|&agent| self.text(agent))),
@@ -168,32 +169,25 @@ impl UnorderedFile {
     }
 }
 
-/// A set's only file, which has been read, and may have been prepared.
-pub enum SingleFile {
-    /// A file that has been read, and can be prepared without an error.
-    Read(UnorderedFile),
-    /// A prepared file.
-    Prepared(Prepared),
-}
-
 /// Reads a set's only file.
-///
-/// Also prepares it like [`prepare_alone`](super::prepare_alone), unless it is certain that preparing it later gives no error.
 ///
 /// # Errors
 /// Returns the same errors as [`prepare_alone`](super::prepare_alone).
-pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<SingleFile, BodyOverLimit> {
+pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<UnorderedFile, BodyOverLimit> {
     check_size(body)?;
     let (robots, directives, over_limit) = read_all(body, dialect, arena);
-    if has_few_steps(body, robots.groups.len()) || have_few_steps(&robots, dialect, arena) {
-        return Ok(SingleFile::Read(UnorderedFile::new(body, robots, &directives, over_limit)));
+    if !has_few_steps(body, robots.groups.len()) {
+        let assignment = assign(&robots, dialect, arena);
+        if !have_few_steps(&assignment) {
+            check_file(body, &assignment.tokens, &order_all(&assignment, dialect, arena))
+                .map_err(BodyOverLimit::Steps)?;
+        }
     }
-    prepared_from(body, robots, &directives, over_limit, false, dialect, arena).map(SingleFile::Prepared)
+    Ok(UnorderedFile::new(body, robots, &directives, over_limit))
 }
 
-/// Returns whether [`check_file`](crate::automaton::check_file) certainly accepts the ordered rules, judging by the rules as written.
-fn have_few_steps<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> bool {
-    let Assignment { tokens, lists, .. } = assign(robots, dialect, arena);
+/// Returns whether [`check_file`] certainly accepts the ordered rules, judging by the rules as written.
+fn have_few_steps(Assignment { tokens, lists, .. }: &Assignment<'_>) -> bool {
     let decides_alone = tokens.windows(2).all(|pair| pair[0].0 != pair[1].0);
     decides_alone && lists.iter().all(|list| rules_have_few_steps(list.rules))
 }

@@ -13,7 +13,7 @@ use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::limits::MAX_ONCE_STEPS;
 use reptile_compiler::oracle::OracleAnswer;
-use reptile_compiler::set::{SingleFile, read_alone};
+use reptile_compiler::set::read_alone;
 use reptile_engine::format::TooLarge;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::url::path_of;
@@ -27,11 +27,11 @@ pub fn cases(cases: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
 }
 
-/// Decides a URL without a set while reading the file. If the file need not be compiled at once, also decides it by the
-/// rules as read, and checks that both answers are the same.
+/// Decides a URL without a set while reading the file. If the file can be compiled, also decides it by the rules as
+/// read, and checks that both answers are the same.
 pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<OracleAnswer, TooLarge> {
     let once = reptile_compiler::once::decide_once(body, dialect, agent, url);
-    if let Ok(SingleFile::Read(file)) = read_alone(body, dialect, &Bump::new()) {
+    if let Ok(file) = read_alone(body, dialect, &Bump::new()) {
         let groups = file.groups_of(dialect, &agent.tokens, agent.honors_default_group);
         let as_read = file.decide(&groups, dialect, &path_of(url), MAX_ONCE_STEPS, &mut 0);
         assert_eq!(as_read, once, "{}: {}", dialect.name, body.escape_ascii());

@@ -7,7 +7,7 @@ use reptile_compiler::automaton::Workspace;
 use reptile_compiler::body::Diagnostic;
 use reptile_compiler::capture::{self, Outcome};
 use reptile_compiler::set::{
-    BadCapture, ObeyedGroups, SingleFile, UnorderedFile, compile_single, prepare_alone, prepare_capture, read_alone,
+    BadCapture, ObeyedGroups, Prepared, UnorderedFile, compile_single, prepare_alone, prepare_capture, read_alone,
 };
 use reptile_engine::url::path_at_any_origin;
 
@@ -45,6 +45,13 @@ pub(crate) struct SingleRead {
     steps: usize,
 }
 
+/// A capture's file.
+enum SingleFile {
+    Read(UnorderedFile),
+    /// Only if [`ALWAYS_COMPILES`].
+    Prepared(Prepared),
+}
+
 /// A set with one robots.txt, and the file's first diagnostics.
 pub(crate) struct SingleCompiled {
     pub(crate) bytes: Vec<u8>,
@@ -65,7 +72,7 @@ impl SingleRead {
         let read = |body: &[u8]| {
             with_scratch(|arena, _| match ALWAYS_COMPILES {
                 true => prepare_alone(body, dialect, arena).map(SingleFile::Prepared),
-                false => read_alone(body, dialect, arena),
+                false => read_alone(body, dialect, arena).map(SingleFile::Read),
             })
         };
         let (outcome, file) = prepare_capture(facts, body, profile, read).map_err(|error| refused(&error))?;
@@ -76,7 +83,7 @@ impl SingleRead {
 
     /// Returns whether the capture must be compiled at once.
     ///
-    /// Reasons are that compiling may return an error, that no rules are used, and [`ALWAYS_COMPILES`].
+    /// Reasons are that no rules are used, and [`ALWAYS_COMPILES`].
     pub(crate) fn must_compile(&self) -> bool {
         self.uncompiled().is_none()
     }
@@ -185,13 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn failed_fetches_and_many_wildcards_are_compiled_at_once() {
+    fn only_failed_fetches_are_compiled_at_once() {
         let (facts, dialect) = (capture::Capture { has_failed: true, ..Default::default() }, Dialect::google());
         let failed = SingleRead::new(&facts, None, dialect, Profile::of_dialect(dialect));
         assert!(failed.is_ok_and(|read| read.must_compile()));
-        let wildcards = |count| read(&format!("user-agent: *\n{}", "disallow: /a*b\n".repeat(count)));
-        assert!(!wildcards(1).must_compile());
-        // Too many patterns may begin at once to accept the file without ordering its rules.
-        assert!(wildcards(300).must_compile());
+        // With 300 patterns, the rules must be ordered before the file is accepted.
+        for count in [1, 300] {
+            let wildcards = read(&format!("user-agent: *\n{}", "disallow: /a*b\n".repeat(count)));
+            assert!(!wildcards.must_compile(), "{count}");
+        }
     }
 }

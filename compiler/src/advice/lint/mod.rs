@@ -66,7 +66,7 @@ use crate::dialect::crawlers::Resolved;
 use crate::limits::MAX_BODY_BYTES;
 use crate::oracle::decide_for;
 use crate::rules::groups::assign;
-use crate::rules::order::{OrderScratch, order};
+use crate::rules::order::order_all;
 
 /// Maximum findings per code and file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
@@ -208,9 +208,7 @@ fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &m
     }
     let arena = Bump::new();
     let assignment = assign(robots, dialect, &arena);
-    let mut scratch = OrderScratch::default();
-    let lists: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, &arena, &mut scratch)).collect();
-    drop(scratch);
+    let lists = order_all(&assignment, dialect, &arena);
     let Err(TooManySteps { line, error }) = check_file(body, &assignment.tokens, &lists) else { return };
     found.add(line, Code::TooManySteps, Severity::Error, || {
         let message = format!("these rules are refused because they take too long for one URL: {error}");
