@@ -24,7 +24,8 @@ const MAX_CHUNK_DATA_BYTES: usize = 4 << 20;
 /// Maximum false starts per chunk: bytes that only look like a member. The reader decompresses the rest.
 const MAX_FALSE_STARTS: usize = 16;
 
-/// Maximum chunks in memory. With half as many, `filter` keeps 1.7 of two processors busy instead of 1.9.
+/// Maximum chunks in memory.
+// With half as many, `filter` keeps 1.7 of two processors busy instead of 1.9.
 const MAX_CHUNKS: usize = 8;
 
 /// Bytes per read while chunks are not decompressed ahead, so that slow sources are processed immediately.

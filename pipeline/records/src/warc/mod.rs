@@ -101,7 +101,7 @@ const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
 const MAX_AWAITED: usize = 1 << 16;
 
 /// Number of bytes in usual URLs of robots.txt files.
-const MAX_USUAL_URL_BYTES: usize = 80;
+const USUAL_URL_BYTES: usize = 80;
 
 /// The reason for a record that is a page.
 const OTHER_URL: &str = "response for a URL that is not a robots.txt";
@@ -126,7 +126,7 @@ pub(crate) fn read(
     let before = format!("{}: record ", path.display());
     let name_of = |number: u64| {
         // With room for the URL.
-        let mut name = String::with_capacity(before.len() + MAX_USUAL_URL_BYTES);
+        let mut name = String::with_capacity(before.len() + USUAL_URL_BYTES);
         name.push_str(&before);
         name.push_str(&number.to_string());
         name

@@ -23,11 +23,11 @@
 mod header;
 pub(super) mod joined;
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 
 use memchr::memchr;
 
+pub use self::header::Record;
 use self::header::{HeaderFault, parse};
 use super::fields::is_folded;
 use crate::gzip::Unpack;
@@ -61,60 +61,6 @@ const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
 
 /// Maximum number of bytes from an invalid record in a message.
 const SHOWN_BYTES: usize = 20;
-
-/// A record's header.
-#[derive(Debug, Default)]
-pub struct Record {
-    /// The record's number in the file, from 1. Damaged records count.
-    pub number: u64,
-    /// `WARC-Type`, in lower case.
-    pub kind: Cow<'static, str>,
-    /// `WARC-Target-URI`, without the angle brackets that some writers add.
-    pub target: Option<Vec<u8>>,
-    /// `WARC-Date`.
-    pub date: Option<Vec<u8>>,
-    /// `WARC-Truncated`.
-    pub truncated: Option<Vec<u8>>,
-    /// The block's `Content-Type`.
-    pub content_type: Option<Vec<u8>>,
-    /// Whether the record is a segment that continues in another record.
-    pub is_segment: bool,
-    /// Whether the record is at or after a search result, so that a website may have written it.
-    pub is_untrusted: bool,
-    /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
-    pub block_start: Box<[u8]>,
-    /// The fields that link records, if a record of its type needs them.
-    links: Option<Box<Links>>,
-    /// Block length in bytes.
-    length: u64,
-}
-
-/// The header fields that link records.
-#[derive(Debug, Default)]
-pub(crate) struct Links {
-    /// `WARC-Record-ID`.
-    pub id: Option<Vec<u8>>,
-    /// `WARC-Payload-Digest`: an algorithm and a value.
-    pub payload_digest: Option<Vec<u8>>,
-    /// `WARC-Profile`, which revisit records have.
-    pub profile: Option<Vec<u8>>,
-    /// `WARC-Refers-To`: another record's ID.
-    pub refers_to: Option<Vec<u8>>,
-    /// `WARC-Refers-To-Target-URI`.
-    pub refers_to_target: Option<Vec<u8>>,
-    /// `WARC-Refers-To-Date`.
-    pub refers_to_date: Option<Vec<u8>>,
-}
-
-/// The links of a record without any.
-static NO_LINKS: Links = Links {
-    id: None,
-    payload_digest: None,
-    profile: None,
-    refers_to: None,
-    refers_to_target: None,
-    refers_to_date: None,
-};
 
 /// The next item in a file.
 pub(crate) enum NextRecord {
@@ -199,18 +145,6 @@ pub(crate) struct Records<R> {
     start_bytes: fn(&Record) -> usize,
     /// Returns whether the caller needs the fields of records of this type.
     needs_fields: fn(&str) -> bool,
-}
-
-impl Record {
-    /// Returns the fields that link records.
-    pub(crate) fn links(&self) -> &Links {
-        self.links.as_deref().unwrap_or(&NO_LINKS)
-    }
-
-    /// Returns the block's length in bytes.
-    pub(crate) fn block_len(&self) -> u64 {
-        self.length
-    }
 }
 
 /// The end of a line.

@@ -3,8 +3,73 @@
 use std::borrow::Cow;
 
 use super::super::fields::{MAX_NAME_BYTES, fields, lower_name, number, without_brackets};
-use super::{Links, Record};
 use crate::shown::shown;
+
+/// A record's header.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// The record's number in the file, from 1. Damaged records count.
+    pub number: u64,
+    /// `WARC-Type`, in lower case.
+    pub kind: Cow<'static, str>,
+    /// `WARC-Target-URI`, without the angle brackets that some writers add.
+    pub target: Option<Vec<u8>>,
+    /// `WARC-Date`.
+    pub date: Option<Vec<u8>>,
+    /// `WARC-Truncated`.
+    pub truncated: Option<Vec<u8>>,
+    /// The block's `Content-Type`.
+    pub content_type: Option<Vec<u8>>,
+    /// Whether the record is a segment that continues in another record.
+    pub is_segment: bool,
+    /// Whether the record is at or after a search result, so that a website may have written it.
+    pub is_untrusted: bool,
+    /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
+    pub block_start: Box<[u8]>,
+    /// The fields that link records, if a record of its type needs them.
+    pub(super) links: Option<Box<Links>>,
+    /// Block length in bytes.
+    pub(super) length: u64,
+}
+
+/// The header fields that link records.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// `WARC-Record-ID`.
+    pub id: Option<Vec<u8>>,
+    /// `WARC-Payload-Digest`: an algorithm and a value.
+    pub payload_digest: Option<Vec<u8>>,
+    /// `WARC-Profile`, which revisit records have.
+    pub profile: Option<Vec<u8>>,
+    /// `WARC-Refers-To`: another record's ID.
+    pub refers_to: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Target-URI`.
+    pub refers_to_target: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Date`.
+    pub refers_to_date: Option<Vec<u8>>,
+}
+
+/// The links of a record without any.
+static NO_LINKS: Links = Links {
+    id: None,
+    payload_digest: None,
+    profile: None,
+    refers_to: None,
+    refers_to_target: None,
+    refers_to_date: None,
+};
+
+impl Record {
+    /// Returns the fields that link records.
+    pub(crate) fn links(&self) -> &Links {
+        self.links.as_deref().unwrap_or(&NO_LINKS)
+    }
+
+    /// Returns the block's length in bytes.
+    pub(crate) fn block_len(&self) -> u64 {
+        self.length
+    }
+}
 
 /// The reason why a header is unusable.
 pub(super) enum HeaderFault {

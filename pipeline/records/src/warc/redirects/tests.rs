@@ -1,8 +1,6 @@
 //! Tests for [`redirects`](super).
 
-use super::pass_on::{MAX_SHARED_BYTES, shared_bytes};
 use super::*;
-use crate::Item;
 
 /// Returns a store with `buffer_bytes` per buffer.
 fn redirects(buffer_bytes: usize) -> Redirects {
