@@ -248,7 +248,8 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Some(self.header(HeaderField::Fallbacks) as usize).filter(|&at| at != 0)
     }
 
-    /// Returns a reader for the fallback patterns, in rank order. It reads at most [`MAX_FALLBACK_BYTES`].
+    /// Returns a reader for the fallback patterns, in rank order. It reads at most
+    /// [`MAX_FALLBACK_BYTES`](super::MAX_FALLBACK_BYTES).
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(HeaderField::Fallbacks) as usize;
