@@ -11,7 +11,9 @@ import pytest
 from conftest import CAPTURES, URLS
 
 pyspark = pytest.importorskip("pyspark")
-pytest.importorskip("grpc_status", reason="PySpark's Connect packages are absent: Spark Connect was NOT tested")
+# Without one of its Connect packages, PySpark ends a job early with code 0.
+for package in ("grpc_status", "zstandard"):
+    pytest.importorskip(package, reason="PySpark's Connect packages are absent: Spark Connect was NOT tested")
 pytest.importorskip("pyarrow")
 
 if not shutil.which("java"):
@@ -57,7 +59,7 @@ def test_a_connect_session_gives_the_same_rows(web, path, tmp_path):
     command = [sys.executable, "-c", JOB, str(path), str(tmp_path)]
     ran = subprocess.run(command, input=given, text=True, capture_output=True, env=environment, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    # A job whose local server was killed also ends with code 0.
+    # A job may also end early with code 0.
     assert (tmp_path / "found.json").exists(), f"the job ended early\n{ran.stdout}\n{ran.stderr}"
     found = json.loads((tmp_path / "found.json").read_text())
     verdicts = web.decide_many(["MyBot", "GPTBot"], URLS, "verdict,line,refused").to_pydict()
