@@ -25,7 +25,7 @@ pub const MARKS: RangeInclusive<char> = '\u{FDD0}'..='\u{FDD4}';
 /// Makes a file's text safe for a terminal. Invalid UTF-8 is replaced. Control characters and text direction marks are
 /// escaped. Tabs stay.
 pub fn printable(text: &[u8]) -> String {
-    if text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_plain(text) && !text.contains(&b'\n') {
         return String::from_utf8_lossy(text).into_owned();
     }
     let mut shown = String::with_capacity(text.len());

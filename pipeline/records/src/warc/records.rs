@@ -31,6 +31,7 @@ pub use self::header::Record;
 use self::header::{HeaderFault, parse};
 use super::fields::is_folded;
 use crate::gzip::Unpack;
+use crate::lines::lines;
 use crate::shown::shown;
 use crate::text::grouped;
 
@@ -502,10 +503,11 @@ impl<R: Unpack> Records<R> {
         if !found.starts_with(RECORD_START) {
             return None;
         }
-        let mut start = 0;
-        let is_blank =
-            |&end: &usize| found[std::mem::replace(&mut start, end)..end].iter().all(u8::is_ascii_whitespace);
-        memchr::memchr_iter(b'\n', found).map(|at| at + 1).find(is_blank)
+        let mut len = 0;
+        lines(found).find_map(|line| {
+            len += line.len();
+            (line.ends_with(b"\n") && line.trim_ascii().is_empty()).then_some(len)
+        })
     }
 
     fn new_record(&self) -> Record {
