@@ -9,10 +9,11 @@ use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{AutomatonDraft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
 use reptile_engine::norm::NormalForm;
+use reptile_engine::verdict::RuleKind;
 
 use super::strategy::{Strategy, draft};
-use crate::body::RawRule;
-use crate::rules::order::{RuleList, slash_before_index};
+use crate::body::{Group, RawRule};
+use crate::rules::order::RuleList;
 
 /// The error for a file whose rules need too many steps to decide one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,27 +67,16 @@ impl VerdictCost {
     /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
     /// because an automaton begins, and a fallback pattern is tried, only where that text has matched.
     fn most_of_list(list: &RuleList) -> VerdictCost {
-        VerdictCost::most_of(list.iter().filter(|rule| rule.has_wildcard).filter_map(|rule| {
-            let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
-            let first = wildcards.next()?;
-            Some(WildcardPattern {
-                start: &rule.matcher[..first],
-                is_whole_start: true,
-                nested: wildcards.count(),
-                len: rule.matcher.len(),
-            })
-        }))
-    }
-
-    /// Returns an upper bound for the automaton of some patterns.
-    fn most_of<'m>(patterns: impl Iterator<Item = WildcardPattern<'m>>) -> VerdictCost {
         let mut fallback_bytes = size_of::<u32>();
         // Texts before first wildcards, each with the automata and fallbacks of its adjacent patterns. The automaton
         // that they share is added below.
         let mut starts: Vec<(&[u8], [usize; 2])> = Vec::new();
-        for WildcardPattern { start, is_whole_start, nested, len } in patterns {
-            fallback_bytes += 24 + 4 * nested + len;
-            let most = [usize::from(!is_whole_start) + 2 * nested, 1];
+        for rule in list.iter().filter(|rule| rule.has_wildcard) {
+            let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
+            let Some(first) = wildcards.next() else { continue };
+            let (start, nested) = (&rule.matcher[..first], wildcards.count());
+            fallback_bytes += 24 + 4 * nested + rule.matcher.len();
+            let most = [2 * nested, 1];
             match starts.last_mut() {
                 Some((last, passes)) if *last == start => *passes = add(*passes, most),
                 _ => starts.push((start, most)),
@@ -108,19 +98,66 @@ impl VerdictCost {
         }
         VerdictCost { passes: 1 + most[0] + most[1], fallback_bytes }
     }
+
+    /// Returns an upper bound for all automata of a file that may decide together, based on the rules as written.
+    ///
+    /// Like [`VerdictCost::most_of_list`], but tells apart only the first bytes of the texts before wildcards, and adds
+    /// those with the same hash. Takes one pass over the rules.
+    fn most_of_groups(groups: &[Group<'_>]) -> VerdictCost {
+        // For each hash, the passes, and the last group in which a whole text added some.
+        let mut cells = [(0, usize::MAX); START_CELLS];
+        // On one path, the texts of each length are equal.
+        let mut most_by_len = [0; START_BYTES + 1];
+        let mut fallback_bytes = size_of::<u32>() * groups.len();
+        for (index, group) in groups.iter().enumerate() {
+            for RawRule { kind, value, .. } in group.rules {
+                let Some(first) = memchr::memchr(b'*', value) else { continue };
+                let Some(last) = value.iter().rposition(|&byte| byte != b'*').filter(|&last| last > first) else {
+                    continue;
+                };
+                let nested = value[first + 1..last].iter().filter(|&&byte| byte == b'*').count();
+                // An allow may also permit a directory, by a second rule with the same wildcards.
+                let rules = if *kind == RuleKind::Allow { 2 } else { 1 };
+                // Normalization at most triples a byte.
+                fallback_bytes += rules * (24 + 4 * nested + 3 * value.len());
+                let (start, len) = start_of(value);
+                let cell = &mut cells[(start.wrapping_mul(START_FACTOR) >> START_SHIFT) as usize];
+                // First wildcards after the same text share one automaton.
+                let is_whole = len == first;
+                let for_first = usize::from(!is_whole || cell.1 != index);
+                *cell = (cell.0 + for_first + rules * (2 * nested + 1), if is_whole { index } else { cell.1 });
+                most_by_len[len] = most_by_len[len].max(cell.0);
+            }
+        }
+        VerdictCost { passes: groups.len() + most_by_len.iter().sum::<usize>(), fallback_bytes }
+    }
 }
 
-/// A pattern with a wildcard.
-struct WildcardPattern<'m> {
-    /// The text before the first wildcard, or the start of that text.
-    start: &'m [u8],
-    /// Whether `start` is the whole text before the first wildcard.
-    is_whole_start: bool,
-    /// The number of other wildcards.
-    nested: usize,
-    /// The maximum length of the pattern in normal form.
-    len: usize,
+/// Returns up to [`START_BYTES`] bytes of a pattern before its first wildcard, and their number: those that no normal
+/// form changes.
+fn start_of(pattern: &[u8]) -> (u64, usize) {
+    let start = pattern.first_chunk().copied().unwrap_or_else(|| {
+        let mut start = [0; START_BYTES];
+        start[..pattern.len()].copy_from_slice(pattern);
+        start
+    });
+    let len = start.iter().position(|&byte| !NormalForm::is_kept(byte)).unwrap_or(START_BYTES);
+    // Leaves out the bytes after the first `len`.
+    let mask = u64::MAX.checked_shr(u64::BITS - 8 * len as u32).unwrap_or(0);
+    (u64::from_le_bytes(start) & mask, len)
 }
+
+/// The number of bytes by which [`VerdictCost::most_of_groups`] tells texts apart.
+const START_BYTES: usize = size_of::<u64>();
+
+/// The number of hashes of those bytes.
+const START_CELLS: usize = 512;
+
+/// The hash's multiplier, 2^64 divided by the golden ratio, which spreads similar numbers.
+const START_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Leaves the highest bits of the product, as many as number the cells.
+const START_SHIFT: u32 = u64::BITS - START_CELLS.ilog2();
 
 fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
     [a[0] + b[0], a[1] + b[1]]
@@ -131,33 +168,14 @@ pub(super) fn check(draft: &AutomatonDraft<'_>) -> Result<(), TooLarge> {
     VerdictCost::of_draft(draft).check()
 }
 
-/// Returns whether [`check_file`] would accept any file with as many bytes and wildcards as this one, if at most
-/// `most_lists` lists decide together.
+/// Returns whether [`check_file`] certainly accepts a file's rules, judging by them as written.
 ///
-/// Takes one pass over the body.
-pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
+/// Takes one pass over the body, and for files with many wildcards one over the rules.
+pub(crate) fn has_few_steps(body: &[u8], groups: &[Group<'_>]) -> bool {
     // Normalization at most triples a byte, and a fallback pattern has a header.
     // Counting all is faster than stopping early.
-    let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + most_lists <= MAX_PASSES;
-    body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
-}
-
-/// Returns whether [`check_file`] certainly accepts rules that decide together, by their text as written.
-///
-/// Returns `false` if a rule with wildcards may also permit a directory, because that adds a second rule.
-pub(crate) fn rules_have_few_steps(rules: &[RawRule<'_>]) -> bool {
-    let mut permits_directory = false;
-    let patterns = rules.iter().filter_map(|RawRule { value, .. }| {
-        let end = value.iter().rposition(|&byte| byte != b'*')? + 1;
-        let nested = memchr::memchr_iter(b'*', &value[..end]).count().checked_sub(1)?;
-        permits_directory |= slash_before_index(value).is_some();
-        // No normal form changes these bytes, and normalization at most triples the others.
-        let kept = value.iter().take_while(|&&byte| NormalForm::is_kept(byte)).count();
-        let is_whole_start = value.get(kept) == Some(&b'*');
-        Some(WildcardPattern { start: &value[..kept], is_whole_start, nested, len: 3 * value.len() })
-    });
-    let most = VerdictCost::most_of(patterns);
-    !permits_directory && most.check().is_ok()
+    let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + groups.len() <= MAX_PASSES;
+    body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards() || VerdictCost::most_of_groups(groups).check().is_ok()
 }
 
 /// Checks that a decision by a file's lists stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], even if a product
@@ -165,24 +183,20 @@ pub(crate) fn rules_have_few_steps(rules: &[RawRule<'_>]) -> bool {
 ///
 /// `tokens` are sorted, each with the index of a list; each list comes with the lines of its rules by position.
 ///
-/// Time: one pass over the body for files with few wildcards, which are nearly all files. Otherwise one pass over the
-/// lists, plus sorting the texts before wildcards; if that is inconclusive, the time to compile the lists.
+/// Time: one pass over the lists, plus sorting the texts before wildcards; if that is inconclusive, the time to compile
+/// the lists. [`has_few_steps`] takes less, and saves this check for nearly all files.
 ///
 /// # Errors
 /// Returns the first limit that is exceeded.
 pub(crate) fn check_file<T: PartialEq>(
-    body: &[u8],
     tokens: &[(T, u32)],
     lists: &[(RuleList, Vec<u32>)],
 ) -> Result<(), TooManySteps> {
-    let runs = || tokens.chunk_by(|a, b| a.0 == b.0);
-    if has_few_steps(body, runs().map(<[_]>::len).max().unwrap_or(1)) {
-        return Ok(());
-    }
     let mut costs: Vec<VerdictCost> = lists.iter().map(|(list, _)| VerdictCost::most_of_list(list)).collect();
     let mut exact: HashMap<u32, VerdictCost> = HashMap::new();
     let alone = (0..lists.len() as u32).map(|index| vec![index]);
-    let together = runs().filter(|run| run.len() > 1).map(|run| run.iter().map(|&(_, list)| list).collect());
+    let runs = tokens.chunk_by(|a, b| a.0 == b.0);
+    let together = runs.filter(|run| run.len() > 1).map(|run| run.iter().map(|&(_, list)| list).collect());
     for group in alone.chain(together) {
         let sum = |costs: &[VerdictCost]| VerdictCost {
             passes: group.iter().map(|&list| costs[list as usize].passes).sum(),
@@ -217,6 +231,7 @@ fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::parse;
     use crate::dialect::GOOGLE_LIB;
     use crate::rules::order::tests::list_of;
     use crate::set::prepare;
@@ -235,12 +250,17 @@ mod tests {
             let (rules, longest, letters) =
                 (1 + below(30), 1 + below(24), [&b"*a"[..], b"*ab/", b"**abcdefgh"][below(3) as usize]);
             for _ in 0..rules {
+                body.extend_from_slice([&b""[..], b"User-agent: a\n", b"User-agent: *\n"][(below(30) as usize) / 14]);
                 body.extend_from_slice([&b"Disallow: /"[..], b"Allow: /", b"Disallow: /a*"][below(3) as usize]);
                 body.extend((0..below(longest)).map(|_| letters[below(letters.len() as u64) as usize]));
-                body.extend_from_slice([&b"\n"[..], b"$\n"][below(2) as usize]);
+                body.extend_from_slice([&b"\n"[..], b"$\n", b"/index.htm\n", b"/%69ndex.htm\n"][below(4) as usize]);
             }
+            let arena = Bump::new();
+            let most_of_groups = VerdictCost::most_of_groups(&parse(&body, &GOOGLE_LIB, &arena).groups);
             for (list, _) in prepare(&body, &GOOGLE_LIB, &Bump::new()).unwrap().groups {
                 let most = VerdictCost::most_of_list(&list);
+                assert!(most.passes <= most_of_groups.passes, "{}", body.escape_ascii());
+                assert!(most.fallback_bytes <= most_of_groups.fallback_bytes, "{}", body.escape_ascii());
                 for strategy in [Strategy::Factored, Strategy::Fallback] {
                     let arena = Bump::new();
                     let draft = draft(&list, strategy, &arena, &mut Default::default()).0;
@@ -253,7 +273,7 @@ mod tests {
                 lists += 1;
             }
         }
-        assert_eq!(lists, 3_000);
+        assert!(lists > 4_000, "{lists}");
         assert!(with_fallbacks > 1_000 && close > 300, "{with_fallbacks} {close}");
     }
 
@@ -307,15 +327,58 @@ mod tests {
 
     #[test]
     fn only_short_files_with_few_wildcards_have_few_steps() {
-        for (lists, wildcards) in [(1, (MAX_PASSES - 1) / 2), (2, (MAX_PASSES - 2) / 2), (MAX_PASSES, 0)] {
-            let body = |wildcards: usize| "*".repeat(wildcards).into_bytes();
-            assert!(has_few_steps(&body(wildcards), lists), "{lists}");
-            assert!(!has_few_steps(&body(wildcards + 1), lists), "{lists}");
-            assert!(!has_few_steps(&body(wildcards), lists + 2), "{lists}");
+        let groups = |count| vec![Group { agents: &[], rules: &[] }; count];
+        let pattern = "/a*b*".repeat(MAX_PASSES);
+        let costly = [RawRule { kind: RuleKind::Allow, value: pattern.as_bytes(), line: 1 }];
+        for (count, wildcards) in [(1, (MAX_PASSES - 1) / 2), (2, (MAX_PASSES - 2) / 2), (MAX_PASSES, 0)] {
+            let has_few = |count, wildcards: usize| {
+                let mut groups = groups(count);
+                groups[0].rules = &costly;
+                has_few_steps("*".repeat(wildcards).as_bytes(), &groups)
+            };
+            assert!(has_few(count, wildcards), "{count}");
+            assert!(!has_few(count, wildcards + 1), "{count}");
+            assert!(!has_few(count + 2, wildcards), "{count}");
         }
         let most = MAX_FALLBACK_BYTES / 4;
         for (len, is_few) in [(0, true), (most - 1, true), (most, true), (most + 1, false)] {
-            assert_eq!(has_few_steps(&vec![b'a'; len], 1), is_few, "{len}");
+            assert!(!has_few_steps(&vec![b'a'; len], &groups(MAX_PASSES + 1)), "{len}");
+            let groups = [Group { agents: &[], rules: &costly }];
+            assert_eq!(has_few_steps(&vec![b'a'; len], &groups), is_few, "{len}");
+        }
+    }
+
+    /// Each group has a pass for its trie. Each pattern has one as a fallback, and each of its wildcards after the first
+    /// has two automata. An allow counts as two patterns.
+    #[test]
+    fn costs_of_rules_as_written_follow_from_their_wildcards() {
+        let long = "/abcdefghi*x";
+        for (groups, passes) in [
+            (&[&["/a", "/a*", "/a**"][..]][..], [1, 1]),
+            (&[&["/a*b"]], [3, 4]),
+            (&[&["/a*b*c*d***"]], [7, 12]),
+            (&[&["/a*b", "/a*c"]], [4, 6]),
+            (&[&["/a*b"], &["/a*c"]], [6, 8]),
+            // Only one of two texts with the same length can match.
+            (&[&["/a*b", "/b*c"]], [3, 4]),
+            (&[&["/a*b", "/ab*c"]], [5, 7]),
+            // Only the first eight bytes before a percent sign are told apart.
+            (&[&["/%61*b"]], [3, 4]),
+            (&[&["/%61*b", "/%61*c"]], [5, 7]),
+            (&[&[long, "/abcdefgxx*x"]], [5, 7]),
+            (&[&[long, "/abcdefg*x"]], [5, 7]),
+            (&[&["/abcdefg*x", long]], [5, 7]),
+            (&[&["/abcdefg*x", long, "/abcdefg*y"]], [6, 9]),
+            (&[&[long, "/abcdxfghi*x"]], [3, 4]),
+        ] {
+            for (kind, passes) in [RuleKind::Disallow, RuleKind::Allow].into_iter().zip(passes) {
+                let rules = |patterns: &[&'static str]| -> Vec<RawRule<'static>> {
+                    patterns.iter().map(|value| RawRule { kind, value: value.as_bytes(), line: 1 }).collect()
+                };
+                let rules: Vec<Vec<RawRule<'_>>> = groups.iter().map(|patterns| rules(patterns)).collect();
+                let groups: Vec<Group<'_>> = rules.iter().map(|rules| Group { agents: &[], rules }).collect();
+                assert_eq!(VerdictCost::most_of_groups(&groups).passes, passes, "{kind:?} {rules:?}");
+            }
         }
     }
 }

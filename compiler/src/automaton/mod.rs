@@ -50,7 +50,7 @@ mod whole;
 mod wildcard;
 
 pub use bounds::TooManySteps;
-pub(crate) use bounds::{check_file, has_few_steps, rules_have_few_steps};
+pub(crate) use bounds::{check_file, has_few_steps};
 pub use recompile::{Recompiled, recompile};
 pub use strategy::{FORM_REVISION, Strategy};
 

@@ -1,6 +1,7 @@
 //! Splits a body into lines, and finds each line's key and value under a dialect.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr2};
+use reptile_engine::platform::find_near;
 use reptile_engine::verdict::RuleKind;
 
 use super::DiagnosticKind;
@@ -88,13 +89,19 @@ pub(super) fn recognize<'b, const NOTES: bool>(
 /// dialect accepts, directly followed by the colon. Saves searching for the colon.
 #[inline]
 fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
-    let begins = |with: &[u8]| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    match text.first()? {
-        b'D' | b'd' if begins(b"disallow:") => Some((Key::Rule(RuleKind::Disallow), 8)),
-        b'A' | b'a' if begins(b"allow:") => Some((Key::Rule(RuleKind::Allow), 5)),
-        b'U' | b'u' if begins(b"user-agent:") => Some((Key::Agent, 10)),
-        _ => None,
+    /// In letters, the only bit that depends on case. No other byte becomes a letter with it.
+    const LOWER: u64 = u64::from_le_bytes([b' '; 8]);
+    const ALLOW: u64 = u64::from_le_bytes(*b"allow\0\0\0");
+    // Compared as a number, which takes one step.
+    let start = u64::from_le_bytes(*text.first_chunk()?);
+    if start | LOWER == u64::from_le_bytes(*b"disallow") {
+        return (text.get(8) == Some(&b':')).then_some((Key::Rule(RuleKind::Disallow), 8));
     }
+    if (start | LOWER) << 24 == ALLOW << 24 {
+        return (text[5] == b':').then_some((Key::Rule(RuleKind::Allow), 5));
+    }
+    let is_agent = text.get(..11).is_some_and(|start| start.eq_ignore_ascii_case(b"user-agent:"));
+    is_agent.then_some((Key::Agent, 10))
 }
 
 /// Returns the offset of the white space that replaces a missing colon: the first, if the line has exactly two words.
@@ -177,10 +184,10 @@ impl<'b> Lines<'b> {
     #[inline]
     pub(super) fn next_with_comment(&mut self) -> Option<(&'b [u8], Option<usize>)> {
         let text = self.rest?;
-        let mut end = memchr3(b'\n', b'\r', b'#', text);
+        let mut end = find_near(*b"\n\r#", text);
         let comment = end.filter(|&at| text[at] == b'#');
         if let Some(comment) = comment {
-            end = memchr2(b'\n', b'\r', &text[comment..]).map(|at| comment + at);
+            end = find_near(*b"\n\r\n", &text[comment..]).map(|at| comment + at);
         }
         let Some(end) = end else {
             self.rest = None;

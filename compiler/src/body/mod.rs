@@ -287,6 +287,7 @@ fn within_limit(body: &[u8], limit: BodyLimit) -> (&[u8], Option<DiagnosticKind>
 }
 
 /// Returns why a rule does not count, or `None` if it counts. `number` is its position among the file's rules, from 1.
+#[inline(always)]
 fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> Option<DiagnosticKind> {
     let starts_well = match dialect.rule_start {
         RuleStart::Any => true,

@@ -227,9 +227,11 @@ impl WhiteSpace {
             WhiteSpace::SpaceTab => byte == b' ' || byte == b'\t',
         };
         let mut text = text;
-        // Web pages are often deeply indented.
-        while let Some(rest) = text.strip_prefix(b"        ") {
-            text = rest;
+        if text.first() == Some(&b' ') {
+            // Web pages are often deeply indented.
+            while let Some(rest) = text.strip_prefix(b"        ") {
+                text = rest;
+            }
         }
         while let [first, rest @ ..] = text {
             if !is_white(*first) {

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use reptile_engine::format::directives::{Directive, encode};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::automaton::{TooManySteps, check_file};
+use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::directives::{DirectiveReader, UsageOverLimit};
 use crate::body::format::document_of;
 use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_document};
@@ -84,7 +84,7 @@ pub fn hash_of_body(body: &[u8]) -> u64 {
 pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let (robots, directives, over_limit) = read_all(body, dialect, arena);
-    prepared_from(body, robots, &directives, over_limit, false, dialect, arena)
+    prepared_from(body, robots, &directives, over_limit, dialect, arena)
 }
 
 pub(super) fn read_all<'b>(
@@ -107,7 +107,7 @@ pub(super) fn read_all<'b>(
 /// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, false, dialect, arena)?;
+    let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, dialect, arena)?;
     Ok(Prepared { body_hash: hash_of_body(body), ..prepared })
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn prepare_parsed<'b>(
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
-    prepared_from(body, robots, &[], None, false, dialect, arena)
+    prepared_from(body, robots, &[], None, dialect, arena)
 }
 
 pub(super) fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
@@ -130,17 +130,16 @@ pub(super) fn prepared_from<'b>(
     mut robots: Robots<'b>,
     directives: &[Directive<'b>],
     over_limit: Option<UsageOverLimit>,
-    is_checked: bool,
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
     let assignment = assign(&robots, dialect, arena);
     let groups = order_all(&assignment, dialect, arena);
-    if !is_checked {
-        check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
+    if !has_few_steps(body, &robots.groups) {
+        check_file(&assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
     }
     let usages = match over_limit {
-        None => usages_of(body, directives, &assignment, dialect, arena),
+        None => usages_of(directives, &assignment, dialect, arena),
         Some(error) => Err(error),
     };
     let usages = usages.unwrap_or_else(|UsageOverLimit { line, .. }| {

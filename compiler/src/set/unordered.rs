@@ -8,13 +8,13 @@ use reptile_engine::url::Path;
 use reptile_engine::verdict::RuleKind;
 
 use super::prepare::{BodyOverLimit, Prepared, check_size, prepared_from, read_all};
-use crate::automaton::{check_file, has_few_steps, rules_have_few_steps};
+use crate::automaton::{check_file, has_few_steps};
 use crate::body::directives::UsageOverLimit;
 use crate::body::{Diagnostics, Group, RawRule, Robots};
 use crate::dialect::{Dialect, GroupChoice};
 use crate::once::{decide_by_rules, place_of};
 use crate::oracle::OracleAnswer;
-use crate::rules::groups::{Assignment, assign};
+use crate::rules::groups::assign;
 use crate::rules::order::order_all;
 
 /// A robots.txt that has been read, but not compiled.
@@ -143,7 +143,7 @@ impl UnorderedFile {
             |&(directive, key, value): &_| Directive { key: self.text(key), value: self.text(value), ..directive };
         let directives: Vec<Directive<'_>> = self.directives.iter().map(directive).collect();
         let robots = Robots { groups, diagnostics: self.diagnostics.clone(), line_count: 0 };
-        prepared_from(&self.body, robots, &directives, self.usage_over_limit.clone(), true, dialect, arena)
+        prepared_from(&self.body, robots, &directives, self.usage_over_limit.clone(), dialect, arena)
     }
 
     fn text(&self, (start, len): Text) -> &[u8] {
@@ -176,18 +176,9 @@ impl UnorderedFile {
 pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<UnorderedFile, BodyOverLimit> {
     check_size(body)?;
     let (robots, directives, over_limit) = read_all(body, dialect, arena);
-    if !has_few_steps(body, robots.groups.len()) {
+    if !has_few_steps(body, &robots.groups) {
         let assignment = assign(&robots, dialect, arena);
-        if !have_few_steps(&assignment) {
-            check_file(body, &assignment.tokens, &order_all(&assignment, dialect, arena))
-                .map_err(BodyOverLimit::Steps)?;
-        }
+        check_file(&assignment.tokens, &order_all(&assignment, dialect, arena)).map_err(BodyOverLimit::Steps)?;
     }
     Ok(UnorderedFile::new(body, robots, &directives, over_limit))
-}
-
-/// Returns whether [`check_file`] certainly accepts the ordered rules, judging by the rules as written.
-fn have_few_steps(Assignment { tokens, lists, .. }: &Assignment<'_>) -> bool {
-    let decides_alone = tokens.windows(2).all(|pair| pair[0].0 != pair[1].0);
-    decides_alone && lists.iter().all(|list| rules_have_few_steps(list.rules))
 }

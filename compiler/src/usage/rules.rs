@@ -40,7 +40,6 @@ pub struct UsageRules {
 /// Returns an error if the rules of a group exceed the limits of one decision, or more than [`MAX_TIED_PATTERNS`] of them
 /// have wildcards and the same length. Then every use is unknown.
 pub fn usages_of<'b>(
-    body: &[u8],
     directives: &[Directive<'b>],
     assignment: &Assignment<'_>,
     dialect: &Dialect,
@@ -75,7 +74,7 @@ pub fn usages_of<'b>(
     }
     let without_group = reader.usage_of(&[], of_file.clone())?;
     let over_limit = |TooManySteps { line, error }| UsageOverLimit { line, error };
-    check_file(body, &assignment.tokens, &lists).map_err(over_limit)?;
+    check_file(&assignment.tokens, &lists).map_err(over_limit)?;
     let with_statements = lists.into_iter().zip(statements).chain([without_group]);
     let usages: Vec<UsageRules> =
         with_statements.map(|((list, _), statements)| UsageRules { list, statements }).collect();

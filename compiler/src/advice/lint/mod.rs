@@ -203,13 +203,13 @@ fn unknown_ignore(line: u32, name: &[u8], found: &mut Findings) {
 /// Finds rules that cannot be compiled, because one URL would take too long to decide.
 fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
     // Nearly all files have so few wildcards that their rules need not be ordered.
-    if body.len() > MAX_BODY_BYTES || has_few_steps(body, robots.groups.len()) {
+    if body.len() > MAX_BODY_BYTES || has_few_steps(body, &robots.groups) {
         return;
     }
     let arena = Bump::new();
     let assignment = assign(robots, dialect, &arena);
     let lists = order_all(&assignment, dialect, &arena);
-    let Err(TooManySteps { line, error }) = check_file(body, &assignment.tokens, &lists) else { return };
+    let Err(TooManySteps { line, error }) = check_file(&assignment.tokens, &lists) else { return };
     found.add(line, Code::TooManySteps, Severity::Error, || {
         let message = format!("these rules are refused because they take too long for one URL: {error}");
         (message.into(), Some("use fewer different wildcards".into()))

@@ -404,7 +404,7 @@ pub(super) fn over_limit(
             return Err(error.clone());
         }
         let (arena, directives) = (Bump::new(), reader.finish());
-        usages_of(body, &directives, &assign(robots, dialect, &arena), dialect, &arena).map(|_| ())
+        usages_of(&directives, &assign(robots, dialect, &arena), dialect, &arena).map(|_| ())
     };
     let Err(UsageOverLimit { line, error }) = compile() else { return };
     found.add(line, Code::UsageOverLimit, Severity::Error, || {
