@@ -43,27 +43,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod rows;
+
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
 use reptile::capture::{Capture, Time};
 use reptile::limits::MAX_URL_BYTES;
-use reptile::{Challenger, Origin, Truncation};
-use serde::{Deserialize, Serialize};
 use url::Url;
 
+use self::rows::{Ending, Entry, Head, NO_TIME, Stored, Waiting, broken, from_json, take, to_json};
+pub(crate) use self::rows::{Key, MAX_REDIRECTS, Reference, Revisit};
 use super::http::Answer;
 use crate::shown::shown;
 use crate::spill::{Blobs, Cursor, Scratch, SortedRows, SpilledRows};
-use crate::{Error, Result};
-use crate::{Fetch, Item, Robots, Sink};
-
-/// Maximum number of redirects in a chain. Every fetch profile has a lower limit.
-pub(crate) const MAX_REDIRECTS: usize = 20;
-
-/// Maximum number of revisits in a chain.
-pub(crate) const MAX_REVISITS: u32 = 20;
+use crate::{Item, Result, Robots, Sink};
 
 /// Maximum number of candidate responses for a URL. If there are more, none is used.
 const MAX_ANSWERS: usize = 1 << 16;
@@ -85,9 +80,6 @@ const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,5
 
 /// The reason for a revisit whose reference fits several responses that differ, as after two crawls with the same IDs.
 const AMBIGUOUS_REVISIT: &str = "revisit that may refer to several different captures";
-
-/// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
-pub(crate) type Key = u128;
 
 /// Returns a URL's normal form for look-ups: the WHATWG serialization without fragment.
 pub(crate) fn normal_url(url: &[u8]) -> Option<String> {
@@ -140,102 +132,6 @@ pub(crate) struct RecordPlace {
     pub number: u64,
 }
 
-/// The header's part of a response.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-struct Head {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_age: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    media_type: Option<Box<str>>,
-    /// The product that marked the response as a challenge page, by number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    challenger: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<Box<str>>,
-}
-
-impl Head {
-    fn of(capture: &Capture) -> Head {
-        Head {
-            status: capture.status,
-            max_age: capture.max_age,
-            media_type: capture.media_type.clone(),
-            challenger: capture.challenger.map(Challenger::number),
-            truncated: capture.truncated.map(|reason| reason.as_str().into()),
-        }
-    }
-
-    fn capture(self, time: Option<Time>, redirects: usize) -> Capture {
-        let Head { status, max_age, media_type, challenger, truncated } = self;
-        let challenger = challenger.map(Challenger::from_number);
-        let truncated = truncated.and_then(|name| Truncation::from_name(&name));
-        Capture {
-            status,
-            max_age,
-            media_type,
-            challenger,
-            truncated,
-            time,
-            redirects: redirects as u32,
-            ..Capture::default()
-        }
-    }
-}
-
-/// A revisit's reference to an original record with the same URL, or with the URL in `WARC-Refers-To-Target-URI`.
-///
-/// The record is found by its ID, else by its date, else by its payload digest. If both records have a digest, these
-/// must be equal. A record with another URL is used only if both have the same digest. Bodies are not hashed, so a
-/// digest alone must never assign one site's body to another.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Reference {
-    /// The original record's URL, in normal form.
-    pub url: String,
-    /// Whether that URL differs from the revisit's URL.
-    pub is_other_url: bool,
-    /// The hash of the original record's ID.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<u64>,
-    /// The original record's date.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub date: Option<Time>,
-    /// The payload digest's hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub digest: Option<u64>,
-}
-
-/// A revisit record.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct Revisit {
-    reference: Reference,
-    /// The revisit's header, or `None` if the response was 304 or the record has no header.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    head: Option<Head>,
-    /// The revisit's `max-age`, which always takes precedence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_age: Option<u64>,
-}
-
-impl Revisit {
-    /// Creates a revisit with its own header, or only a `max-age`.
-    pub fn new(reference: Reference, own: Option<&Capture>, max_age: Option<u64>) -> Revisit {
-        Revisit { reference, head: own.map(Head::of), max_age }
-    }
-}
-
-/// A response's header as stored before its body.
-#[derive(Debug, Deserialize, Serialize)]
-struct Stored {
-    head: Head,
-    /// A redirect's target.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revisit: Option<Revisit>,
-}
-
 /// A response, by kind.
 pub(crate) enum AnswerKind<'a> {
     /// A response with a body.
@@ -260,190 +156,9 @@ pub(crate) struct Identity {
     pub digest: u64,
 }
 
-/// A robots.txt capture that waits for another record.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Waiting {
-    input: usize,
-    rank: u64,
-    record: u64,
-    name: String,
-    /// The requested URL, as in the record.
-    url: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<Time>,
-    /// The chain's latest time so far. Responses at or after it are preferred.
-    from: Time,
-    /// Redirect targets so far, in normal form. The last one is being looked up.
-    redirects: Vec<String>,
-    /// Records used so far, by rank and number.
-    used: Vec<(u64, u64)>,
-    revisits: u32,
-    /// The revisit's reference to look up, instead of a redirect target.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<Reference>,
-    /// The first header in a sequence of revisits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    head: Option<Head>,
-    /// The `max-age` of the first revisit in the sequence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_age: Option<u64>,
-    /// The latest redirect's header.
-    redirect: Head,
-}
-
-impl Waiting {
-    fn wanted_url(&self) -> &str {
-        match &self.reference {
-            Some(reference) => &reference.url,
-            None => self.redirects.last().map_or("", |url| url),
-        }
-    }
-
-    /// Continues with a redirect's target. Returns whether the limit allows it.
-    fn follow(&mut self, head: Head, next: String) -> bool {
-        (self.reference, self.head, self.max_age) = (None, None, None);
-        self.redirect = head;
-        let may = self.redirects.len() < MAX_REDIRECTS;
-        if may {
-            self.redirects.push(next);
-        }
-        may
-    }
-
-    /// Continues with a revisit's original record. Returns whether the limit allows it.
-    fn revisit(&mut self, revisit: Revisit) -> bool {
-        self.revisits += 1;
-        if self.reference.is_none() {
-            (self.head, self.max_age) = (revisit.head, revisit.max_age);
-        } else if self.head.is_none() {
-            self.head = revisit.head;
-        }
-        self.reference = Some(revisit.reference);
-        self.revisits <= MAX_REVISITS
-    }
-
-    /// Returns the capture for a response.
-    fn robots(self, head: Head, redirects: usize, body: Option<Vec<u8>>) -> Result<Robots> {
-        let truncated = head.truncated.clone();
-        let head = match self.head {
-            // A revisit record always omits the body, so its truncation mark does not apply.
-            Some(own) => Head { truncated, ..own },
-            None => Head { max_age: self.max_age.or(head.max_age), ..head },
-        };
-        let origin = Origin::of_robots_url(self.url.as_bytes()).map_err(|_| broken())?;
-        let fetch = Fetch { input: self.input, record: self.record, redirects: self.redirects };
-        let capture = head.capture(self.time, redirects);
-        Ok(Robots { name: self.name, origins: vec![origin], capture, body, is_file: false, fetch: Some(fetch) })
-    }
-}
-
-/// The result for a waiting capture.
-#[derive(Deserialize, Serialize)]
-enum Ending {
-    /// The capture is skipped.
-    Unresolved(String, u8),
-    /// The capture has too many redirects.
-    TooMany(Waiting),
-    /// The response has a body: the offset of its header and body, and both lengths.
-    Answered(Waiting, u64, u32, u32),
-}
-
 /// The reasons for skipping a waiting capture, by number.
 pub const REASONS: [&str; 5] =
     [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS, AMBIGUOUS_REVISIT];
-
-/// Returns the error for corrupt temporary rows.
-fn broken() -> Error {
-    Error::run("the temporary files of redirects are damaged; this is a fault of reptile")
-}
-
-fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(Error::run)
-}
-
-fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> Result<T> {
-    serde_json::from_slice(json).map_err(|_| broken())
-}
-
-/// Returns a time as bytes that sort chronologically. An unknown time comes first.
-fn time_bytes(time: Time) -> [u8; 8] {
-    ((time as u64) ^ (1 << 63)).to_be_bytes()
-}
-
-/// Placeholder time for a record without a date.
-const NO_TIME: Time = Time::MIN;
-
-/// A response in the sorted list.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    time: Time,
-    rank: u64,
-    record: u64,
-    is_stored: bool,
-    id: u64,
-    digest: u64,
-    /// The offset of its header and body.
-    offset: u64,
-    /// The header's length in bytes.
-    head_len: u32,
-    body_len: u32,
-}
-
-/// Serialized length in bytes of an entry with its key.
-const ENTRY_BYTES: usize = 16 + 8 + 8 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
-
-impl Entry {
-    fn bytes(&self, key: Key) -> [u8; ENTRY_BYTES] {
-        let mut bytes = [0; ENTRY_BYTES];
-        let mut at = 0;
-        let mut put = |part: &[u8]| {
-            bytes[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
-        };
-        put(&key.to_be_bytes());
-        put(&time_bytes(self.time));
-        put(&self.rank.to_be_bytes());
-        put(&self.record.to_be_bytes());
-        put(&[u8::from(self.is_stored)]);
-        put(&self.id.to_be_bytes());
-        put(&self.digest.to_be_bytes());
-        put(&self.offset.to_be_bytes());
-        put(&self.head_len.to_be_bytes());
-        put(&self.body_len.to_be_bytes());
-        bytes
-    }
-
-    fn read(row: &[u8]) -> Result<(Key, Entry)> {
-        let mut rest = row;
-        let key = u128::from_be_bytes(take(&mut rest)?);
-        let time = (u64::from_be_bytes(take(&mut rest)?) ^ (1 << 63)) as Time;
-        let rank = u64::from_be_bytes(take(&mut rest)?);
-        let record = u64::from_be_bytes(take(&mut rest)?);
-        let [is_stored] = take(&mut rest)?;
-        let entry = Entry {
-            time,
-            rank,
-            record,
-            is_stored: is_stored == 1,
-            id: u64::from_be_bytes(take(&mut rest)?),
-            digest: u64::from_be_bytes(take(&mut rest)?),
-            offset: u64::from_be_bytes(take(&mut rest)?),
-            head_len: u32::from_be_bytes(take(&mut rest)?),
-            body_len: u32::from_be_bytes(take(&mut rest)?),
-        };
-        Ok((key, entry))
-    }
-
-    fn is_used(&self, waiting: &Waiting) -> bool {
-        waiting.used.contains(&(self.rank, self.record))
-    }
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
-    let (first, rest) = bytes.split_first_chunk().ok_or_else(broken)?;
-    *bytes = rest;
-    Ok(*first)
-}
 
 /// Responses and waiting captures from all files in a command.
 pub(crate) struct Redirects {

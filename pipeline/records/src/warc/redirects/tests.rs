@@ -1,5 +1,6 @@
 //! Tests for [`redirects`](super).
 
+use super::rows::MAX_REVISITS;
 use super::*;
 
 /// Returns a store with `buffer_bytes` per buffer.
