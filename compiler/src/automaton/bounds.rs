@@ -101,12 +101,12 @@ impl VerdictCost {
 
     /// Returns an upper bound for all automata of a file that may decide together, based on the rules as written.
     ///
-    /// Like [`VerdictCost::most_of_list`], but tells apart only the first bytes of the texts before wildcards, and adds
-    /// those with the same hash. Takes one pass over the rules.
+    /// Like [`VerdictCost::most_of_list`], but compares only the first bytes of the texts before wildcards, by their
+    /// hash. Patterns with the same hash add up. Takes one pass over the rules.
     fn most_of_groups(groups: &[Group<'_>]) -> VerdictCost {
-        // For each hash, the passes, and the last group in which a whole text added some.
+        // For each hash, the passes, and the last group whose shared automaton they include.
         let mut cells = [(0, usize::MAX); START_CELLS];
-        // On one path, the texts of each length are equal.
+        // A path begins with only one text of each length.
         let mut most_by_len = [0; START_BYTES + 1];
         let mut fallback_bytes = size_of::<u32>() * groups.len();
         for (index, group) in groups.iter().enumerate() {
@@ -133,8 +133,8 @@ impl VerdictCost {
     }
 }
 
-/// Returns up to [`START_BYTES`] bytes of a pattern before its first wildcard, and their number: those that no normal
-/// form changes.
+/// Returns the start of a pattern, at most [`START_BYTES`] bytes, and its length. It ends before the first wildcard and
+/// before the first byte that a normal form may change.
 fn start_of(pattern: &[u8]) -> (u64, usize) {
     let start = pattern.first_chunk().copied().unwrap_or_else(|| {
         let mut start = [0; START_BYTES];
@@ -142,21 +142,21 @@ fn start_of(pattern: &[u8]) -> (u64, usize) {
         start
     });
     let len = start.iter().position(|&byte| !NormalForm::is_kept(byte)).unwrap_or(START_BYTES);
-    // Leaves out the bytes after the first `len`.
+    // Clears the bytes after the first `len`.
     let mask = u64::MAX.checked_shr(u64::BITS - 8 * len as u32).unwrap_or(0);
     (u64::from_le_bytes(start) & mask, len)
 }
 
-/// The number of bytes by which [`VerdictCost::most_of_groups`] tells texts apart.
+/// Maximum number of bytes of a text that [`VerdictCost::most_of_groups`] compares.
 const START_BYTES: usize = size_of::<u64>();
 
-/// The number of hashes of those bytes.
+/// The number of different hashes.
 const START_CELLS: usize = 512;
 
-/// The hash's multiplier, 2^64 divided by the golden ratio, which spreads similar numbers.
+/// The hash's multiplier: 2^64 divided by the golden ratio, which spreads similar numbers.
 const START_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Leaves the highest bits of the product, as many as number the cells.
+/// The shift that keeps the product's highest bits, enough for an index into [`START_CELLS`] cells.
 const START_SHIFT: u32 = u64::BITS - START_CELLS.ilog2();
 
 fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
@@ -168,9 +168,10 @@ pub(super) fn check(draft: &AutomatonDraft<'_>) -> Result<(), TooLarge> {
     VerdictCost::of_draft(draft).check()
 }
 
-/// Returns whether [`check_file`] certainly accepts a file's rules, judging by them as written.
+/// Returns whether [`check_file`] certainly accepts a file's rules, based on the rules as written.
 ///
-/// Takes one pass over the body, and for files with many wildcards one over the rules.
+/// Takes one pass over the body, and another over the rules if there are many wildcards. A large body needs only the
+/// pass over the rules.
 pub(crate) fn has_few_steps(body: &[u8], groups: &[Group<'_>]) -> bool {
     // Normalization at most triples a byte, and a fallback pattern has a header.
     // Counting all is faster than stopping early.
@@ -184,7 +185,7 @@ pub(crate) fn has_few_steps(body: &[u8], groups: &[Group<'_>]) -> bool {
 /// `tokens` are sorted, each with the index of a list; each list comes with the lines of its rules by position.
 ///
 /// Time: one pass over the lists, plus sorting the texts before wildcards; if that is inconclusive, the time to compile
-/// the lists. [`has_few_steps`] takes less, and saves this check for nearly all files.
+/// the lists. [`has_few_steps`] takes less time, and makes this check unnecessary for nearly all files.
 ///
 /// # Errors
 /// Returns the first limit that is exceeded.
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn only_short_files_with_few_wildcards_have_few_steps() {
+    fn short_files_with_few_wildcards_have_few_steps_whatever_their_rules() {
         let groups = |count| vec![Group { agents: &[], rules: &[] }; count];
         let pattern = "/a*b*".repeat(MAX_PASSES);
         let costly = [RawRule { kind: RuleKind::Allow, value: pattern.as_bytes(), line: 1 }];
@@ -348,8 +349,9 @@ mod tests {
         }
     }
 
-    /// Each group has a pass for its trie. Each pattern has one as a fallback, and each of its wildcards after the first
-    /// has two automata. An allow counts as two patterns.
+    /// Each group has one pass for its trie, and one for each text before first wildcards, or one for each pattern if
+    /// that text is cut off. Each pattern has one pass as a fallback, and two for each wildcard after its first. For
+    /// these, an allow counts as two patterns.
     #[test]
     fn costs_of_rules_as_written_follow_from_their_wildcards() {
         let long = "/abcdefghi*x";
@@ -359,10 +361,10 @@ mod tests {
             (&[&["/a*b*c*d***"]], [7, 12]),
             (&[&["/a*b", "/a*c"]], [4, 6]),
             (&[&["/a*b"], &["/a*c"]], [6, 8]),
-            // Only one of two texts with the same length can match.
+            // A path can begin with only one of two texts of the same length.
             (&[&["/a*b", "/b*c"]], [3, 4]),
             (&[&["/a*b", "/ab*c"]], [5, 7]),
-            // Only the first eight bytes before a percent sign are told apart.
+            // Only the first eight bytes are compared, and none from a percent sign on.
             (&[&["/%61*b"]], [3, 4]),
             (&[&["/%61*b", "/%61*c"]], [5, 7]),
             (&[&[long, "/abcdefgxx*x"]], [5, 7]),

@@ -86,13 +86,13 @@ pub(super) fn recognize<'b, const NOTES: bool>(
 }
 
 /// Returns the key of a line and the offset of its colon, if the line is in the usual form: a spelling that every
-/// dialect accepts, directly followed by the colon. Saves searching for the colon.
+/// dialect accepts, directly followed by the colon, and at least eight bytes. Saves searching for the colon.
 #[inline]
 fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
-    /// In letters, the only bit that depends on case. No other byte becomes a letter with it.
+    /// The bit that makes a letter lowercase, in each byte. It turns no other byte into a letter.
     const LOWER: u64 = u64::from_le_bytes([b' '; 8]);
     const ALLOW: u64 = u64::from_le_bytes(*b"allow\0\0\0");
-    // Compared as a number, which takes one step.
+    // Numbers are compared in one step.
     let start = u64::from_le_bytes(*text.first_chunk()?);
     if start | LOWER == u64::from_le_bytes(*b"disallow") {
         return (text.get(8) == Some(&b':')).then_some((Key::Rule(RuleKind::Disallow), 8));

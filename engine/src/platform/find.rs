@@ -1,14 +1,15 @@
-//! Finding a byte that is probably near the start of a text, such as the end of a line.
+//! Search for a byte that is probably near the start of a text, such as the end of a line.
 
 use memchr::memchr3;
 
-/// Size of the part of a text that is searched in one step.
+/// Number of bytes that are searched in one step.
 #[cfg(vectors)]
 const NEAR: usize = 32;
 
-/// Returns the offset of the first byte that is one of three, like [`memchr3`], its safe counterpart.
+/// Returns the offset of the first byte that equals one of three needles, or `None` if there is none.
 ///
-/// Faster if the byte is among the first 64: no call, and one branch for 32 bytes.
+/// If the byte is among the first 64, this is faster than [`memchr3`], its safe counterpart: it makes no call, and
+/// branches once for every 32 bytes.
 #[inline(always)]
 #[must_use]
 pub fn find_near(needles: [u8; 3], text: &[u8]) -> Option<usize> {
@@ -34,7 +35,7 @@ mod x86 {
 
     use super::NEAR;
 
-    /// Returns a bit for each byte: 1 for one of the needles.
+    /// Returns one bit for each byte, the lowest for the first: 1 if the byte is a needle.
     #[target_feature(enable = "sse2")]
     #[inline]
     pub(super) fn find_all(needles: [u8; 3], text: &[u8; NEAR]) -> u32 {
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_three_bytes_is_found_at_every_offset() {
+    fn the_first_needle_is_found_at_every_offset() {
         let needles = *b"\n\r#";
         for len in 0..150 {
             let mut text = vec![b'/'; len];
