@@ -99,11 +99,12 @@ impl VerdictCost {
         VerdictCost { passes: 1 + most[0] + most[1], fallback_bytes }
     }
 
-    /// Returns an upper bound for all automata of a file that may decide together, based on the rules as written.
+    /// Returns an upper bound for all automata of a file that may decide together, of which there are at most
+    /// `most_lists`, based on the rules as written.
     ///
     /// Like [`VerdictCost::most_of_list`], but compares only the first bytes of the texts before wildcards, by their
     /// hash. Patterns with the same hash add up. Takes one pass over the rules.
-    fn most_of_groups(groups: &[Group<'_>]) -> VerdictCost {
+    fn most_of_groups(groups: &[Group<'_>], most_lists: usize) -> VerdictCost {
         // For each hash, the passes, and the last group whose shared automaton they include.
         let mut cells = [(0, usize::MAX); START_CELLS];
         // A path begins with only one text of each length.
@@ -129,7 +130,7 @@ impl VerdictCost {
                 most_by_len[len] = most_by_len[len].max(cell.0);
             }
         }
-        VerdictCost { passes: groups.len() + most_by_len.iter().sum::<usize>(), fallback_bytes }
+        VerdictCost { passes: most_lists + most_by_len.iter().sum::<usize>(), fallback_bytes }
     }
 }
 
@@ -168,15 +169,17 @@ pub(super) fn check(draft: &AutomatonDraft<'_>) -> Result<(), TooLarge> {
     VerdictCost::of_draft(draft).check()
 }
 
-/// Returns whether [`check_file`] certainly accepts a file's rules, based on the rules as written.
+/// Returns whether [`check_file`] certainly accepts a file's rules, based on the rules as written, if at most
+/// `most_lists` lists decide together.
 ///
 /// Takes one pass over the body, and another over the rules if there are many wildcards. A large body needs only the
 /// pass over the rules.
-pub(crate) fn has_few_steps(body: &[u8], groups: &[Group<'_>]) -> bool {
+pub(crate) fn has_few_steps(body: &[u8], groups: &[Group<'_>], most_lists: usize) -> bool {
     // Normalization at most triples a byte, and a fallback pattern has a header.
     // Counting all is faster than stopping early.
-    let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + groups.len() <= MAX_PASSES;
-    body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards() || VerdictCost::most_of_groups(groups).check().is_ok()
+    let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + most_lists <= MAX_PASSES;
+    body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
+        || VerdictCost::most_of_groups(groups, most_lists).check().is_ok()
 }
 
 /// Checks that a decision by a file's lists stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], even if a product
@@ -257,7 +260,10 @@ mod tests {
                 body.extend_from_slice([&b"\n"[..], b"$\n", b"/index.htm\n", b"/%69ndex.htm\n"][below(4) as usize]);
             }
             let arena = Bump::new();
-            let most_of_groups = VerdictCost::most_of_groups(&parse(&body, &GOOGLE_LIB, &arena).groups);
+            let most_of_groups = {
+                let groups = parse(&body, &GOOGLE_LIB, &arena).groups;
+                VerdictCost::most_of_groups(&groups, 1)
+            };
             for (list, _) in prepare(&body, &GOOGLE_LIB, &Bump::new()).unwrap().groups {
                 let most = VerdictCost::most_of_list(&list);
                 assert!(most.passes <= most_of_groups.passes, "{}", body.escape_ascii());
@@ -335,7 +341,7 @@ mod tests {
             let has_few = |count, wildcards: usize| {
                 let mut groups = groups(count);
                 groups[0].rules = &costly;
-                has_few_steps("*".repeat(wildcards).as_bytes(), &groups)
+                has_few_steps("*".repeat(wildcards).as_bytes(), &groups, count)
             };
             assert!(has_few(count, wildcards), "{count}");
             assert!(!has_few(count, wildcards + 1), "{count}");
@@ -343,9 +349,10 @@ mod tests {
         }
         let most = MAX_FALLBACK_BYTES / 4;
         for (len, is_few) in [(0, true), (most - 1, true), (most, true), (most + 1, false)] {
-            assert!(!has_few_steps(&vec![b'a'; len], &groups(MAX_PASSES + 1)), "{len}");
+            assert!(!has_few_steps(&vec![b'a'; len], &groups(MAX_PASSES + 1), MAX_PASSES + 1), "{len}");
+            assert!(has_few_steps(&vec![b'a'; len], &groups(MAX_PASSES + 1), 1), "{len}");
             let groups = [Group { agents: &[], rules: &costly }];
-            assert_eq!(has_few_steps(&vec![b'a'; len], &groups), is_few, "{len}");
+            assert_eq!(has_few_steps(&vec![b'a'; len], &groups, 1), is_few, "{len}");
         }
     }
 
@@ -379,7 +386,7 @@ mod tests {
                 };
                 let rules: Vec<Vec<RawRule<'_>>> = groups.iter().map(|patterns| rules(patterns)).collect();
                 let groups: Vec<Group<'_>> = rules.iter().map(|rules| Group { agents: &[], rules }).collect();
-                assert_eq!(VerdictCost::most_of_groups(&groups).passes, passes, "{kind:?} {rules:?}");
+                assert_eq!(VerdictCost::most_of_groups(&groups, groups.len()).passes, passes, "{kind:?} {rules:?}");
             }
         }
     }

@@ -187,6 +187,7 @@ impl<'b> Lines<'b> {
         let mut end = find_near(*b"\n\r#", text);
         let comment = end.filter(|&at| text[at] == b'#');
         if let Some(comment) = comment {
+            // Two needles; the third repeats one.
             end = find_near(*b"\n\r\n", &text[comment..]).map(|at| comment + at);
         }
         let Some(end) = end else {

@@ -40,6 +40,14 @@ pub struct Assignment<'b> {
     pub lists: Vec<AssignedRules<'b>>,
 }
 
+impl Assignment<'_> {
+    /// Returns the maximum number of lists that decide together.
+    #[must_use]
+    pub fn most_lists(&self) -> usize {
+        self.tokens.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(1)
+    }
+}
+
 /// The rule list for one or more tokens.
 #[derive(Debug)]
 pub struct AssignedRules<'b> {
@@ -165,6 +173,23 @@ impl<'b> AssignedRulesBuilder<'_, 'b> {
 mod tests {
     use super::*;
     use crate::dialect::{GOOGLE_LIB, KOSTER_1994, YANDEX};
+
+    /// Small groups are merged. Large ones that thousands of tokens share stay separate, so each token has two lists.
+    #[test]
+    fn lists_decide_together_if_they_are_too_large_to_merge() {
+        let arena = Bump::new();
+        // Product tokens have no digits.
+        let named = |token: usize| format!("user-agent: {}\n", "t".repeat(token + 1));
+        let shared = |tokens: usize| (0..tokens).map(named).collect::<String>();
+        let own = |tokens: usize| (0..tokens).map(move |token| format!("{}allow: /{token}\n", named(token)));
+        for (tokens, rules, most) in [(0, 0, 1), (300, 1, 1), (300, 300, 2)] {
+            let rules: String = (0..rules).map(|rule| format!("disallow: /{rule}\n")).collect();
+            let body = own(tokens).chain([shared(tokens), rules]).collect::<String>();
+            let body = arena.alloc_slice_copy(body.as_bytes());
+            let robots = crate::body::parse(body, &GOOGLE_LIB, &arena);
+            assert_eq!(assign(&robots, &GOOGLE_LIB, &arena).most_lists(), most, "{tokens}");
+        }
+    }
 
     #[test]
     fn user_agent_values_are_read_by_each_dialect() {

@@ -135,7 +135,7 @@ pub(super) fn prepared_from<'b>(
 ) -> Result<Prepared, BodyOverLimit> {
     let assignment = assign(&robots, dialect, arena);
     let groups = order_all(&assignment, dialect, arena);
-    if !has_few_steps(body, &robots.groups) {
+    if !has_few_steps(body, &robots.groups, assignment.most_lists()) {
         check_file(&assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
     }
     let usages = match over_limit {

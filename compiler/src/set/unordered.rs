@@ -176,9 +176,12 @@ impl UnorderedFile {
 pub fn read_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<UnorderedFile, BodyOverLimit> {
     check_size(body)?;
     let (robots, directives, over_limit) = read_all(body, dialect, arena);
-    if !has_few_steps(body, &robots.groups) {
+    let has_few_steps = |most_lists| has_few_steps(body, &robots.groups, most_lists);
+    if !has_few_steps(robots.groups.len()) {
         let assignment = assign(&robots, dialect, arena);
-        check_file(&assignment.tokens, &order_all(&assignment, dialect, arena)).map_err(BodyOverLimit::Steps)?;
+        if !has_few_steps(assignment.most_lists()) {
+            check_file(&assignment.tokens, &order_all(&assignment, dialect, arena)).map_err(BodyOverLimit::Steps)?;
+        }
     }
     Ok(UnorderedFile::new(body, robots, &directives, over_limit))
 }

@@ -203,7 +203,7 @@ fn unknown_ignore(line: u32, name: &[u8], found: &mut Findings) {
 /// Finds rules that cannot be compiled, because one URL would take too long to decide.
 fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
     // Nearly all files have so few wildcards after the same texts that their rules need not be ordered.
-    if body.len() > MAX_BODY_BYTES || has_few_steps(body, &robots.groups) {
+    if body.len() > MAX_BODY_BYTES || has_few_steps(body, &robots.groups, robots.groups.len()) {
         return;
     }
     let arena = Bump::new();
