@@ -291,6 +291,39 @@ fn segments_are_found_at_every_position() {
     }
 }
 
+/// On paths of up to 120 bytes, a search may rule out all wildcard automata if the first automaton's segments begin
+/// with the same byte. Counted walks do not use this search.
+#[test]
+fn paths_around_the_length_of_a_search_have_the_verdict_of_a_counted_walk() {
+    let others = ["/*<1", "/*>2", "/*|3", "/*^4", "/aaa*~5"];
+    let mut tried = 0;
+    for (from, pattern) in
+        [(1, "/*?s=1"), (1, "/*?s"), (1, "/*?s=1$"), (5, "/aaaa*?s=1"), (61, &format!("/{:a<60}*?s=1", ""))]
+    {
+        for count in 0..=others.len() {
+            let rules = others[..count].iter().chain([&pattern]).map(|pattern| format!("disallow: {pattern}\n"));
+            let automaton = automaton_of(&format!("user-agent: *\n{}", rules.collect::<String>()));
+            let ruleset = Ruleset::new(&automaton).unwrap();
+            for len in (1..=70).chain(116..=124) {
+                for at in (1..len).map(Some).chain([None]) {
+                    let mut path = [b"/", &vec![b'a'; len - 1][..]].concat();
+                    if let Some(at) = at {
+                        path.truncate(len.max(at + 4));
+                        path.splice(at..len.min(at + 4), *b"?s=1");
+                    }
+                    let is_end = at.is_none_or(|at| at + 4 == path.len()) || !pattern.ends_with('$');
+                    let is_found = at.is_some_and(|at| at >= from) && is_end;
+                    let expected = if is_found { Verdict::Disallow } else { Verdict::Allow };
+                    assert_eq!(ruleset.verdict(&path), Ok(expected), "{pattern} {count} {len} {at:?}");
+                    assert_eq!(ruleset.verdict_counted(&path).map(|(verdict, _)| verdict), Ok(expected));
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(tried, 106_950);
+}
+
 #[test]
 fn every_case_compiles_to_the_expected_form() {
     let cases = cases();

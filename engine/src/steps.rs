@@ -2,6 +2,9 @@
 
 /// A step counter. `()` counts nothing, at no cost.
 pub(crate) trait StepCounter: Default {
+    /// Whether this counts anything.
+    const COUNTS: bool;
+
     /// Adds steps.
     fn add(&mut self, steps: usize);
 
@@ -10,6 +13,8 @@ pub(crate) trait StepCounter: Default {
 }
 
 impl StepCounter for () {
+    const COUNTS: bool = false;
+
     #[inline(always)]
     fn add(&mut self, _steps: usize) {}
 
@@ -18,6 +23,8 @@ impl StepCounter for () {
 }
 
 impl StepCounter for usize {
+    const COUNTS: bool = true;
+
     fn add(&mut self, steps: usize) {
         *self += steps;
     }

@@ -28,7 +28,7 @@ pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
 use crate::steps::StepCounter;
-use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, walk_trie};
+use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, first_that_begins, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -198,7 +198,8 @@ impl<'a> Ruleset<'a> {
     /// Like [`Self::verdict`], but also counts the steps.
     ///
     /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
-    /// compared with fallback patterns. The walk is the same.
+    /// compared with fallback patterns. The walk is the same, but omits the vector search that can rule out all
+    /// wildcard automata on paths of up to 120 bytes.
     ///
     /// # Errors
     /// See [`Self::verdict`].
@@ -221,7 +222,10 @@ impl<'a> Ruleset<'a> {
     fn verdict_of_whole<C: StepCounter>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, count)?;
-            let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
+            let is_settled = trie.end.is_settled() && !automaton.has_fallbacks();
+            let is_decided =
+                is_settled || trie.with_wildcards() && first_that_begins::<_, C>(&automaton, path, &trie) == 0;
+            let disallows = if is_decided {
                 trie.end.disallows(trie.at_end)
             } else {
                 let after_trie = Walk::<'_, _, _, { BUILT[VERDICT as usize] }>::after_trie;

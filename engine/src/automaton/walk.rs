@@ -46,6 +46,13 @@ pub(super) struct TrieWalkEnd {
     with_wildcards: usize,
 }
 
+impl TrieWalkEnd {
+    #[inline(always)]
+    pub(super) fn with_wildcards(&self) -> bool {
+        self.with_wildcards != 0
+    }
+}
+
 /// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts do without. WebAssembly has this
 /// function once, not in each caller.
 #[cfg_attr(target_family = "wasm", inline(never))]
@@ -56,21 +63,21 @@ pub(super) fn walk_trie<const W: usize, C: StepCounter>(
     count: &mut C,
 ) -> Result<TrieWalkEnd, Corrupt> {
     let mut trie = TrieWalkEnd { end: TrieEnd::NOTHING, at_end: false, last: 0, accepting: 0, with_wildcards: 0 };
-    let (mut next, mut from) = (automaton.trie(), 0);
+    let (mut next, mut rest) = (automaton.trie(), path);
     while let Some(at) = next {
         let state = automaton.state(at)?;
-        count.add(1 + state.label_len().min(path.len() - from));
-        let Some(after) = state.after_label(path, from)? else { break };
+        count.add(1 + state.label_len().min(rest.len()));
+        let Some(after) = state.after_label(path, rest)? else { break };
         trie.end = state.end();
         trie.last = at;
         trie.accepting = if state.accepts() { at } else { trie.accepting };
         trie.with_wildcards = if state.has_wildcards() { at } else { trie.with_wildcards };
-        let Some(&byte) = path.get(after) else {
+        let Some((&byte, after)) = after.split_first() else {
             trie.at_end = true;
             break;
         };
         next = state.children().get(byte)?;
-        from = after + 1;
+        rest = after;
     }
     Ok(trie)
 }
@@ -161,7 +168,7 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
     fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
         let mut next = Some(first);
         for number in 0..REMEMBERED {
-            let Some((at, wildcard)) = self.listed(next)? else { break };
+            let Some((at, wildcard)) = listed(self.automaton, next, &self.needs_all)? else { break };
             self.count.add(1);
             if left >> number & 1 != 0 && wildcard.best[0] < self.best[1] && self.best[1] < self.best[0] {
                 self.nested(at, wildcard.from, 0)?;
@@ -169,17 +176,6 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
             next = wildcard.next;
         }
         Ok(())
-    }
-
-    /// Returns the first needed wildcard automaton in a list, from `from` on, and its offset.
-    #[inline(always)]
-    fn listed(&self, from: Option<usize>) -> Result<Option<(usize, WildcardView<'a, W>)>, Corrupt> {
-        let Some(at) = from else { return Ok(None) };
-        let wildcard = self.automaton.wildcard(at)?;
-        if self.needs_all || wildcard.deciding == Some(at) {
-            return Ok(Some((at, wildcard)));
-        }
-        wildcard.deciding.map(|at| Ok((at, self.automaton.wildcard(at)?))).transpose()
     }
 
     /// Begins a wildcard automaton after a segment found by another one.
@@ -209,46 +205,47 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
         if depth >= MAX_WILDCARD_DEPTH {
             return Err(corrupt!(0, "wildcard automata that nest up to 16 deep", "deeper ones"));
         }
+        let (automaton, path) = (*self.automaton, self.path);
         let mut begun = 0_u64;
-        let mut candidates = Candidates::new(search, wildcard.fingerprints, self.path.len(), found);
+        let mut candidates = Candidates::new(search, wildcard.fingerprints, path.len(), found);
         let mut at_root_from = from;
-        self.count.add(self.path.len().min(PLACES));
+        self.count.add(path.len().min(PLACES));
         'root: while let Some(start) = candidates.next(at_root_from, &mut self.count) {
-            let Some(&byte) = self.path.get(start) else { return Ok(()) };
-            let mut at = start + 1;
+            let Some((&byte, mut rest)) = path.get(start..).and_then(<[u8]>::split_first) else { return Ok(()) };
             let Some(mut next) = wildcard.children.get(byte)? else {
                 self.count.add(1);
-                at_root_from = at;
+                at_root_from = start + 1;
                 continue;
             };
             loop {
-                let state = self.automaton.state(next)?;
-                let Some(after) = state.after_label(self.path, at)? else {
-                    let common = state.common_prefix(self.path, at)?;
+                let state = automaton.state(next)?;
+                let Some(after) = state.after_label(path, rest)? else {
+                    let at = path.len() - rest.len();
+                    let common = state.common_prefix(path, at)?;
                     self.count.add(1 + common);
                     at_root_from = at + common;
                     continue 'root;
                 };
                 self.count.add(1 + state.label_len());
-                at = after;
-                let byte = self.path.get(at);
                 if state.accepts() {
                     self.accept(state.accept()?);
                 }
-                if byte.is_none() && state.accepts_at_end() {
-                    self.accept(state.accept_at_end()?);
-                }
-                let Some(&byte) = byte else { return Ok(()) };
+                let Some((&byte, after_byte)) = after.split_first() else {
+                    if state.accepts_at_end() {
+                        self.accept(state.accept_at_end()?);
+                    }
+                    return Ok(());
+                };
                 if state.accepts() && !self.wants(wildcard.best) {
                     return Ok(());
                 }
                 if state.has_wildcards() {
-                    begun = self.branch(state, begun, at, depth)?;
+                    begun = self.branch(state, begun, path.len() - after.len(), depth)?;
                 }
                 match state.children().get(byte)? {
-                    Some(child) => (next, at) = (child, at + 1),
+                    Some(child) => (next, rest) = (child, after_byte),
                     None => {
-                        at_root_from = at;
+                        at_root_from = path.len() - after.len();
                         continue 'root;
                     }
                 }
@@ -293,10 +290,92 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
     }
 }
 
+/// Returns the first needed wildcard automaton in a list, from `from` on, and its offset.
+///
+/// `needs_all` is a reference because a copy would take a register in the loop over a list (fresh URLs for *star*: 111
+/// ns instead of 108).
+#[inline(always)]
+fn listed<'a, const W: usize>(
+    automaton: &Automaton<'a, W>,
+    from: Option<usize>,
+    needs_all: &bool,
+) -> Result<Option<(usize, WildcardView<'a, W>)>, Corrupt> {
+    let Some(at) = from else { return Ok(None) };
+    let wildcard = automaton.wildcard(at)?;
+    if *needs_all || wildcard.deciding == Some(at) {
+        return Ok(Some((at, wildcard)));
+    }
+    wildcard.deciding.map(|at| Ok((at, automaton.wildcard(at)?))).transpose()
+}
+
 /// The wildcard automata that begin in the trie, last one first.
 struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
     walk: &'w mut Walk<'p, A, C, GOAL>,
     first: usize,
+}
+
+/// Returns the offset of the first wildcard automaton that begins in the trie and may find a segment in a path, or 0 if
+/// none does, so that the trie decides.
+///
+/// The search takes less time than a walk, and rules out most paths if the segments begin with few different bytes.
+///
+/// Returns a nonzero number without a search if the path is longer than 120 bytes, the first automaton's segments begin
+/// with different bytes, the ruleset has fallback patterns, its bytes are invalid, or there are no vector instructions.
+/// The same applies if steps are counted, because the count must not depend on the processor.
+#[inline(always)]
+pub(super) fn first_that_begins<const W: usize, C: StepCounter>(
+    automaton: &Automaton<'_, W>,
+    path: &[u8],
+    trie: &TrieWalkEnd,
+) -> usize {
+    const UNKNOWN: usize = 1;
+    if C::COUNTS || automaton.has_fallbacks() {
+        return UNKNOWN;
+    }
+    let lists = automaton.state(trie.with_wildcards).and_then(|state| state.lists());
+    let Ok([(number, first), _]) = lists else { return UNKNOWN };
+    // With several first bytes, most paths may have a candidate: nine in sixteen in a real file with seven.
+    if first == 0 || path.len() > 2 * PLACES || !automaton.has_one_first_byte(first) {
+        return first;
+    }
+    search(path, FirstThatBegins { automaton, path, first, needs_all: number == NEEDS_ALL })
+}
+
+/// Implements [`first_that_begins`].
+struct FirstThatBegins<'w, 'p, A> {
+    automaton: &'w A,
+    path: &'p [u8],
+    first: usize,
+    needs_all: bool,
+}
+
+impl<const W: usize> WithSearch for FirstThatBegins<'_, '_, Automaton<'_, W>> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with<S: Search>(self, search: S) -> usize {
+        let mut at = self.first;
+        if !S::IS_FAST {
+            return at;
+        }
+        while at != 0 {
+            let wildcard = match listed(self.automaton, Some(at), &self.needs_all) {
+                Ok(Some((_, wildcard))) => wildcard,
+                Ok(None) => return 0,
+                // The walk returns the error.
+                Err(_) => return at,
+            };
+            let mut found = search.candidates(wildcard.fingerprints, 0) >> wildcard.from.min(PLACES);
+            if self.path.len() > PLACES {
+                found |= search.candidates(wildcard.fingerprints, PLACES);
+            }
+            if found != 0 {
+                return at;
+            }
+            at = wildcard.next.unwrap_or(0);
+        }
+        0
+    }
 }
 
 /// Maximum number of wildcard automata from the trie that can be deferred. Real rulesets have up to five.
@@ -314,8 +393,8 @@ impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for TrieWildcard
         let mut left = 0_u64;
         let mut next = Some(first);
         let mut number = 0;
-        let mut first_candidates = FirstCandidates { known: [None; 2] };
-        while let Some((_, wildcard)) = walk.listed(next)? {
+        let mut first_candidates = FirstCandidates { last: None, found: 0, before: None, found_before: 0 };
+        while let Some((_, wildcard)) = listed(walk.automaton, next, &walk.needs_all)? {
             walk.count.add(1);
             if GOAL == VERDICT && wildcard.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;
@@ -339,20 +418,26 @@ impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for TrieWildcard
 /// The candidates at the start of a path, for the last two fingerprints. Consecutive wildcard automata often search for
 /// the same segments, such as the automata of `/*x` and `/de/*x`.
 struct FirstCandidates<'f> {
-    known: [Option<(&'f Fingerprints, u64)>; 2],
+    last: Option<&'f Fingerprints>,
+    found: u64,
+    before: Option<&'f Fingerprints>,
+    found_before: u64,
 }
 
 impl<'f> FirstCandidates<'f> {
     #[inline(always)]
     fn of<S: Search>(&mut self, fingerprints: &'f Fingerprints, search: S) -> u64 {
         // A ruleset stores equal fingerprints only once, so comparing addresses suffices.
-        let known = self.known.into_iter().flatten().find(|(known, _)| std::ptr::eq(*known, fingerprints));
-        if let Some((_, found)) = known {
-            return found;
+        let is_same = |known: Option<&Fingerprints>| known.is_some_and(|known| std::ptr::eq(known, fingerprints));
+        if is_same(self.last) {
+            return self.found;
         }
-        let found = search.candidates(fingerprints, 0);
-        self.known = [Some((fingerprints, found)), self.known[0]];
-        found
+        if is_same(self.before) {
+            return self.found_before;
+        }
+        (self.before, self.found_before) = (self.last, self.found);
+        (self.last, self.found) = (Some(fingerprints), search.candidates(fingerprints, 0));
+        self.found
     }
 }
 
@@ -457,6 +542,8 @@ mod tests {
     struct Blocks(u64, u64);
 
     impl Search for Blocks {
+        const IS_FAST: bool = true;
+
         fn candidates(self, _: &Fingerprints, base: usize) -> u64 {
             if base == 0 { self.0 } else { self.1 }
         }

@@ -1,5 +1,8 @@
 //! Classifying a URL's bytes with vector instructions.
 
+#[cfg(vectors)]
+use super::vectors::Vectors;
+
 /// The byte classes that [`scan_url`] finds in a URL without a NUL, tab, line feed, carriage return or `#`.
 ///
 /// Fits in two registers, even in an `Option`. If it were returned through memory, it would be written in three pieces
@@ -21,14 +24,12 @@ pub struct UrlScan {
 #[must_use]
 pub fn scan_url(url: &[u8]) -> Option<UrlScan> {
     #[cfg(vectors)]
-    if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
-        return unsafe { x86::scan_512(url) };
-    }
-    #[cfg(vectors)]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function only requires AVX2, which was just detected.
-        return unsafe { x86::scan_256(url) };
+    match Vectors::detected() {
+        // SAFETY: the function only requires the instructions that were just detected.
+        Vectors::Long => return unsafe { x86::scan_512(url) },
+        // SAFETY: as above.
+        Vectors::Short => return unsafe { x86::scan_256(url) },
+        Vectors::None => {}
     }
     let _ = url;
     None
@@ -99,7 +100,7 @@ mod x86 {
     use super::classes::{ESCAPABLE, HIGH, LOW, NAME, SPECIAL};
 
     /// Implements [`super::scan_url`]. Has no branch in the first 128 bytes, because few URLs are longer.
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     pub(super) fn scan_512(url: &[u8]) -> Option<UrlScan> {
         let has = |classes, class: u8| _mm512_test_epi8_mask(classes, _mm512_set1_epi8(class.cast_signed()));
         let (first, mut signs) = classes_512(url);
@@ -120,7 +121,7 @@ mod x86 {
     }
 
     /// Returns the classes of up to 64 bytes, and the bytes. The zeros after the text's end have no class.
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     #[inline]
     fn classes_512(text: &[u8]) -> (__m512i, __m512i) {
         let (bytes, exists) = load(text);
@@ -187,11 +188,11 @@ mod tests {
         #[cfg(vectors)]
         {
             let mut scans: Vec<(&'static str, Scan)> = Vec::new();
-            if std::arch::is_x86_feature_detected!("avx2") {
+            if Vectors::detected() != Vectors::None {
                 // SAFETY: as in `scan_url`.
                 scans.push(("avx2", |url| unsafe { x86::scan_256(url) }));
             }
-            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
+            if Vectors::detected() == Vectors::Long {
                 // SAFETY: as in `scan_url`.
                 scans.push(("avx512bw", |url| unsafe { x86::scan_512(url) }));
             }

@@ -1,5 +1,7 @@
 //! Searching for many texts in one path, with vector instructions where the processor has them.
 
+#[cfg(vectors)]
+use super::vectors::Vectors;
 use crate::format::fingerprints::{self, Fingerprints};
 
 /// Number of places that one call to [`Search::candidates`] examines.
@@ -7,6 +9,9 @@ pub const PLACES: usize = 60;
 
 /// A search for many texts in one path, with different texts in each call.
 pub trait Search: Copy {
+    /// Whether a search is cheap enough to run just to skip the rest of a walk.
+    const IS_FAST: bool;
+
     /// Returns a bit for each of the path's [`PLACES`] places from `base` on: 1 if, by the fingerprints, a text
     /// may begin there. Bits after the path's end, and bits above the first `PLACES`, are unspecified.
     fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64;
@@ -25,14 +30,12 @@ pub trait WithSearch {
 #[inline(always)]
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     #[cfg(vectors)]
-    if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
-        return unsafe { x86::search_512(path, work) };
-    }
-    #[cfg(vectors)]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function only requires AVX2, which was just detected.
-        return unsafe { x86::search(path, work) };
+    match Vectors::detected() {
+        // SAFETY: the function only requires the instructions that were just detected.
+        Vectors::Long => return unsafe { x86::search_512(path, work) },
+        // SAFETY: as above.
+        Vectors::Short => return unsafe { x86::search(path, work) },
+        Vectors::None => {}
     }
     work.with(ByByte(path))
 }
@@ -44,6 +47,8 @@ pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
 pub struct ByByte<'p>(pub &'p [u8]);
 
 impl Search for ByByte<'_> {
+    const IS_FAST: bool = false;
+
     fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
         let places = (base..self.0.len()).take(PLACES);
         places.fold(0, |found, at| found | u64::from(self.may_begin(fingerprints, at)) << (at - base))
@@ -71,7 +76,7 @@ mod x86 {
         _mm512_test_epi8_mask,
     };
 
-    use super::super::vectors::{BLOCK, from_on, load, load_256, load_four_times, load_twice};
+    use super::super::vectors::{BLOCK, load_256, load_four_times, load_three, load_twice};
     use super::{PLACES, Search, WithSearch};
     use crate::format::fingerprints::{Fingerprints, tables};
 
@@ -108,6 +113,8 @@ mod x86 {
     }
 
     impl Search for Avx2<'_> {
+        const IS_FAST: bool = true;
+
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
             // SAFETY: the function only requires AVX2. A value of this type is created only in `search`, which requires
@@ -137,7 +144,7 @@ mod x86 {
         found | places(block(chunk_at(search.path, base + STEP)), base + STEP) << STEP
     }
 
-    /// A search over a path with 64-byte vectors. Only created on a processor with AVX-512F and AVX-512BW.
+    /// A search over a path with 64-byte vectors. Only created on a processor with AVX-512F, AVX-512BW and BMI2.
     #[derive(Clone, Copy)]
     pub(super) struct Avx512<'p> {
         path: &'p [u8],
@@ -146,21 +153,23 @@ mod x86 {
         first: [__m512i; 6],
     }
 
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     pub(super) fn search_512<W: WithSearch>(path: &[u8], work: W) -> W::Output {
         work.with(Avx512 { path, first: halves(path) })
     }
 
     impl Search for Avx512<'_> {
+        const IS_FAST: bool = true;
+
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function only requires AVX-512F and AVX-512BW. A value of this type is created only in
-            // `search_512`, which requires both too.
+            // SAFETY: the function requires the same instructions as `search_512`, which alone creates values of this
+            // type.
             unsafe { candidates_512(self, fingerprints, base) }
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     #[inline]
     fn candidates_512(search: Avx512<'_>, fingerprints: &Fingerprints, base: usize) -> u64 {
         let halves = if base == 0 { search.first } else { halves(search.path.get(base..).unwrap_or_default()) };
@@ -176,15 +185,12 @@ mod x86 {
     }
 
     /// Returns the halves for the places from the first byte of `text` on.
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     #[inline]
     fn halves(text: &[u8]) -> [__m512i; 6] {
         let half = _mm512_set1_epi8(15);
-        let from = |offset: usize| {
-            let (bytes, _) = load(from_on(text, offset));
-            [_mm512_and_si512(bytes, half), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half)]
-        };
-        let [[a, b], [c, d], [e, f]] = [from(0), from(1), from(2)];
+        let halves = |bytes| [_mm512_and_si512(bytes, half), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half)];
+        let [[a, b], [c, d], [e, f]] = load_three(text).map(halves);
         [a, b, c, d, e, f]
     }
 
@@ -260,11 +266,11 @@ mod tests {
         #[cfg(vectors)]
         {
             let mut searches: Vec<(&'static str, With<O>)> = Vec::new();
-            if std::arch::is_x86_feature_detected!("avx2") {
+            if Vectors::detected() != Vectors::None {
                 // SAFETY: as in `search`.
                 searches.push(("avx2", |path, work| unsafe { x86::search(path, work) }));
             }
-            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
+            if Vectors::detected() == Vectors::Long {
                 // SAFETY: as in `search`.
                 searches.push(("avx512bw", |path, work| unsafe { x86::search_512(path, work) }));
             }

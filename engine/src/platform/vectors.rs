@@ -1,9 +1,54 @@
 //! Loading vectors, for searching and scanning on x86-64.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_set_epi64x, _mm256_broadcastsi128_si256, _mm256_set_epi64x, _mm512_broadcast_i32x4,
-    _mm512_maskz_loadu_epi8,
+    __m256i, __m512i, _bzhi_u64, _mm_set_epi64x, _mm256_broadcastsi128_si256, _mm256_set_epi64x,
+    _mm512_broadcast_i32x4, _mm512_maskz_loadu_epi8,
 };
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The vector instructions to use on this processor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vectors {
+    None = 0,
+    /// AVX2.
+    Short = 1,
+    /// AVX-512F, which implies AVX2, with AVX-512BW and BMI2.
+    Long = 2,
+}
+
+/// The detected [`Vectors`] as a number, or [`UNKNOWN`].
+///
+/// The standard library also caches features, but testing three of them takes three loads.
+static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+const UNKNOWN: u8 = u8::MAX;
+
+impl Vectors {
+    /// Returns the best instructions that this processor has.
+    #[inline(always)]
+    pub(super) fn detected() -> Vectors {
+        match DETECTED.load(Ordering::Relaxed) {
+            0 => Vectors::None,
+            1 => Vectors::Short,
+            2 => Vectors::Long,
+            _ => Vectors::detect(),
+        }
+    }
+
+    #[cold]
+    fn detect() -> Vectors {
+        let is_long = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("bmi2");
+        let vectors = match is_x86_feature_detected!("avx2") {
+            _ if is_long => Vectors::Long,
+            true => Vectors::Short,
+            false => Vectors::None,
+        };
+        DETECTED.store(vectors as u8, Ordering::Relaxed);
+        vectors
+    }
+}
 
 /// Size of a 32-byte vector.
 pub(super) const BLOCK: usize = 32;
@@ -17,12 +62,28 @@ pub(super) fn from_on(text: &[u8], place: usize) -> &[u8] {
 }
 
 /// Loads up to 64 bytes from the start of a text, padded with zeros, and returns a bit for each loaded byte.
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
 pub(super) fn load(text: &[u8]) -> (__m512i, u64) {
-    let exists = u64::MAX.checked_shr(64 - text.len().min(64) as u32).unwrap_or(0);
+    let exists = _bzhi_u64(u64::MAX, text.len().min(64) as u32);
     // SAFETY: masked bytes are not read, and the mask excludes every byte after the text's end.
     (unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) }, exists)
+}
+
+/// Loads up to 64 bytes from a text's first, second and third byte on, padded with zeros.
+///
+/// The second vector's last byte and the third vector's last two bytes are always zero, even if the text continues, so
+/// that all vectors share one mask.
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
+#[inline]
+pub(super) fn load_three(text: &[u8]) -> [__m512i; 3] {
+    let exists = _bzhi_u64(u64::MAX, text.len().min(64) as u32);
+    let start: *const i8 = text.as_ptr().cast();
+    [0, 1, 2].map(|offset| {
+        // SAFETY: masked bytes are not read. The first mask excludes every byte after the text's end. The other masks are
+        // shifted as far as their starts, so they end at the same byte.
+        unsafe { _mm512_maskz_loadu_epi8(exists >> offset, start.wrapping_add(offset)) }
+    })
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]

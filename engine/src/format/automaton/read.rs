@@ -188,8 +188,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     #[inline(always)]
     fn rank(&self, at: usize) -> Result<u32, Corrupt> {
-        let rank = self.number(at)?;
-        Ok(if W == 2 && rank == u32::from(u16::MAX) { NO_RANK } else { rank })
+        Ok(rank_of::<W>(self.number(at)?))
     }
 
     /// Returns the state at an offset from [`Self::trie`] or from a transition.
@@ -213,27 +212,35 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// Returns an error if the bytes end too early, or if the next automaton in a list is not before this one.
     #[inline(always)]
     pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
-        let count = self.byte(at)?;
-        let number = |index: usize| self.number(at + 1 + index * W);
         let children_at = at + wildcard_header_bytes(W);
-        let list = self.bytes.get(children_at..children_at + list_max_bytes(W));
-        let (next, deciding) = (number(3)? as usize, number(4)? as usize);
+        // One check for the whole header and a list, instead of one for each number.
+        let bytes = self.bytes.get(at..).and_then(|bytes| bytes.get(..wildcard_header_bytes(W) + list_max_bytes(W)));
+        let (header, list) = bytes.ok_or(corrupt!(at, "a wildcard automaton"))?.split_at(wildcard_header_bytes(W));
+        let number = |index: usize| number::<W>(header, 1 + index * W).unwrap_or_default();
+        let (next, deciding) = (number(3) as usize, number(4) as usize);
         if next >= at || deciding > at {
             return Err(corrupt!(at, "a backward reference to a wildcard automaton", "a forward reference"));
         }
         Ok(WildcardView {
-            best: [self.rank(at + 1)?, self.rank(at + 1 + W)?],
-            from: number(2)? as usize,
+            best: [number(0), number(1)].map(rank_of::<W>),
+            from: number(2) as usize,
             next: Some(next).filter(|&at| at != 0),
             deciding: Some(deciding).filter(|&at| at != 0),
-            fingerprints: self.fingerprints(number(5)? as usize)?,
+            fingerprints: self.fingerprints(number(5) as usize)?,
             children: Children {
                 automaton: *self,
-                list: list.ok_or(corrupt!(children_at, "transitions"))?,
-                count,
+                list,
+                count: header.first().copied().unwrap_or_default(),
                 at: children_at,
             },
         })
+    }
+
+    /// Returns whether all segments of the wildcard automaton at an offset begin with the same byte.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_one_first_byte(&self, at: usize) -> bool {
+        self.byte(at) == Ok(1)
     }
 
     /// Returns whether there are fallback patterns.
@@ -371,36 +378,40 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(rest.iter().zip(label).take_while(|(a, b)| a == b).count())
     }
 
-    /// Returns the end of the label in `path`, or `None` if `path` does not contain the label at `from`.
+    /// Returns the text after the label, or `None` if `rest`, a suffix of `path`, does not begin with the label.
     ///
     /// Most labels are short, so eight bytes are compared at once, and then eight more, without a loop.
     ///
     /// # Errors
     /// Returns an error if the bytes end too early.
     #[inline(always)]
-    pub fn after_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
+    pub fn after_label<'p>(&self, path: &[u8], rest: &'p [u8]) -> Result<Option<&'p [u8]>, Corrupt> {
         let label_len = usize::from(self.label_len);
         if label_len == 0 {
-            return Ok(Some(from));
+            return Ok(Some(rest));
         }
         let start = self.eight_label_bytes(0).ok_or(corrupt!(self.label_at(), "a label"))?;
-        let differs = eight_bytes(path, from) ^ start;
-        let end = from + label_len;
-        if differs & u64::MAX >> (64 - 8 * label_len.min(8)) != 0 || end > path.len() {
+        let eight = match rest.first_chunk() {
+            Some(&eight) => u64::from_le_bytes(eight),
+            None => last_bytes(path, path.len() - rest.len()),
+        };
+        if (eight ^ start) << (64 - 8 * label_len.min(8)) != 0 {
             return Ok(None);
         }
+        let Some((label, after)) = rest.split_at_checked(label_len) else { return Ok(None) };
         if label_len > 8 {
-            let is_same = match self.eight_label_bytes(8) {
-                Some(rest) if label_len <= 16 => {
-                    (eight_bytes(path, from + 8) ^ rest) & u64::MAX >> (128 - 8 * label_len) == 0
+            let is_same = match (self.eight_label_bytes(8), label.last_chunk()) {
+                (Some(second), Some(&last)) if label_len <= 16 => {
+                    let before = 128 - 8 * label_len;
+                    u64::from_le_bytes(last) >> before == second << before >> before
                 }
-                _ => path.get(from + 8..end) == self.label()?.get(8..),
+                _ => label.get(8..) == self.label()?.get(8..),
             };
             if !is_same {
                 return Ok(None);
             }
         }
-        Ok(Some(end))
+        Ok(Some(after))
     }
 
     /// Returns the eight bytes at an offset in the label, or `None` if the automaton ends first.
@@ -583,6 +594,12 @@ fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
         2 => bytes.first_chunk().map(|&number| u16::from_le_bytes(number).into()),
         _ => bytes.first_chunk().map(|&number| u32::from_le_bytes(number)),
     }
+}
+
+/// Returns the rank that is stored as a `W`-byte number.
+#[inline(always)]
+fn rank_of<const W: usize>(stored: u32) -> u32 {
+    if W == 2 && stored == u32::from(u16::MAX) { NO_RANK } else { stored }
 }
 
 /// Returns the number of set bits among four.
