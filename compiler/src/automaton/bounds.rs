@@ -99,8 +99,8 @@ impl VerdictCost {
         VerdictCost { passes: 1 + most[0] + most[1], fallback_bytes }
     }
 
-    /// Returns an upper bound for all automata of a file that may decide together, of which there are at most
-    /// `most_lists`, based on the rules as written.
+    /// Returns an upper bound for all automata of a file that may decide together, based on the rules as written. At most
+    /// `most_lists` lists decide together.
     ///
     /// Like [`VerdictCost::most_of_list`], but compares only the first bytes of the texts before wildcards, by their
     /// hash. Patterns with the same hash add up. Takes one pass over the rules.
