@@ -187,13 +187,13 @@ fn other_versions_and_byte_orders_are_reported() {
     for (version, origin) in [
         (0, "the header is damaged"),
         (1, "an older reptile wrote the set; compile it again"),
-        (2, "an older reptile wrote the set; compile it again"),
-        (4, "a newer reptile wrote the set; use that one, or compile it again"),
+        (3, "an older reptile wrote the set; compile it again"),
+        (5, "a newer reptile wrote the set; use that one, or compile it again"),
         (999, "a newer reptile wrote the set; use that one, or compile it again"),
         (1000, "the header is damaged"),
         (u32::MAX, "the header is damaged"),
     ] {
-        let expected = "header: expected format version 3, the only one that this program reads";
+        let expected = "header: expected format version 4, the only one that this program reads";
         assert_eq!(refused(8, &version.to_le_bytes()), format!("{expected}, found version {version}: {origin}"));
     }
     assert!(refused(12, &[1, 2, 3, 4]).contains("byte-order mark 04 03 02 01, found [01, 02, 03, 04]"));

@@ -18,9 +18,9 @@ use reptile_engine::url::{self, Scheme};
 use reptile_engine::verdict::Verdict;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The hole at the start of each record section: over 4 GiB, and a multiple of every record size, including the 96-byte
+/// The hole at the start of each record section: over 4 GiB, and a multiple of every record size, including the 80-byte
 /// fingerprints.
-const HOLE: u64 = 96 << 26;
+const HOLE: u64 = (3 * 80) << 25;
 
 /// The offset of the header's checksum.
 const CHECKSUM_AT: usize = 56;
@@ -82,7 +82,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
                 hole = HOLE;
                 // The section ends with the fingerprint indices.
                 let place = bytes.len() - 4;
-                add(&mut bytes, place, HOLE / 96);
+                add(&mut bytes, place, HOLE / 80);
             }
             Section::Prints | Section::Lines | Section::Other | Section::Usages => hole = HOLE,
             Section::Reading | Section::Crawlers | Section::Tokens => {}

@@ -107,14 +107,14 @@ fn annotated(bytes: &[u8]) -> String {
         parts.push((decoded.wildcard_at(index), note));
     }
     parts.push((texts, format!("{} texts: ranks, ends, patterns", draft.texts.len())));
-    let mut different: Vec<&[u8; 96]> = Vec::new();
+    let mut different: Vec<&[u8; 80]> = Vec::new();
     for wildcard in &draft.wildcards {
         if !different.contains(&wildcard.fingerprints) {
             different.push(wildcard.fingerprints);
         }
     }
     for index in 0..different.len() {
-        parts.push((fingerprints + 96 * index, format!("fingerprints {index}")));
+        parts.push((fingerprints + 80 * index, format!("fingerprints {index}")));
     }
     assert!(parts.iter().is_sorted());
     let ends: Vec<usize> = parts.iter().skip(1).map(|part| part.0).chain([bytes.len()]).collect();

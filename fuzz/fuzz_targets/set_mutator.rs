@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The sets that are changed.
 static BASES: LazyLock<Vec<(Header, Sections)>> = LazyLock::new(|| {
-    let golden = include_bytes!("../../engine/tests/golden/v3/google.set");
+    let golden = include_bytes!("../../engine/tests/golden/v4/google.set");
     let samples = STRATEGIES.map(|strategy| sections_of(&sample(strategy)));
     samples.into_iter().chain([sections_of(golden)]).collect()
 });

@@ -28,7 +28,7 @@ pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
 use crate::steps::StepCounter;
-use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, first_that_begins, walk_trie};
+use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, none_begins, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -199,7 +199,7 @@ impl<'a> Ruleset<'a> {
     ///
     /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
     /// compared with fallback patterns. The walk is the same, but omits the vector search that can rule out all
-    /// wildcard automata on paths of up to 120 bytes.
+    /// wildcard automata on paths of up to 116 bytes.
     ///
     /// # Errors
     /// See [`Self::verdict`].
@@ -224,7 +224,7 @@ impl<'a> Ruleset<'a> {
             let trie = walk_trie(automaton, path, count)?;
             let is_settled = trie.end.is_settled() && !automaton.has_fallbacks();
             let is_decided =
-                is_settled || trie.with_wildcards() && first_that_begins::<_, C>(&automaton, path, &trie) == 0;
+                is_settled || trie.with_wildcards() && none_begins::<_, C>(&automaton, path, &trie);
             let disallows = if is_decided {
                 trie.end.disallows(trie.at_end)
             } else {

@@ -314,67 +314,59 @@ struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
     first: usize,
 }
 
-/// Returns the offset of the first wildcard automaton that begins in the trie and may find a segment in a path, or 0 if
-/// none does, so that the trie decides.
+/// Returns whether the trie decides because none of the wildcard automata that begin in it may find a segment in a path.
 ///
-/// The search takes less time than a walk, and rules out most paths if the segments begin with few different bytes.
+/// The search takes less time than a walk, and rules out most paths.
 ///
-/// Returns a nonzero number without a search if the path is longer than 120 bytes, the first automaton's segments begin
-/// with different bytes, the ruleset has fallback patterns, its bytes are invalid, or there are no vector instructions.
-/// The same applies if steps are counted, because the count must not depend on the processor.
+/// Returns `false` without a search if the path is longer than two searches cover, the ruleset has fallback patterns,
+/// its bytes are invalid, or there are no vector instructions. The same applies if steps are counted, because the count
+/// must not depend on the processor.
 #[inline(always)]
-pub(super) fn first_that_begins<const W: usize, C: StepCounter>(
+pub(super) fn none_begins<const W: usize, C: StepCounter>(
     automaton: &Automaton<'_, W>,
     path: &[u8],
     trie: &TrieWalkEnd,
-) -> usize {
-    const UNKNOWN: usize = 1;
-    if C::COUNTS || automaton.has_fallbacks() {
-        return UNKNOWN;
+) -> bool {
+    if C::COUNTS || automaton.has_fallbacks() || path.len() > 2 * PLACES {
+        return false;
     }
     let lists = automaton.state(trie.with_wildcards).and_then(|state| state.lists());
-    let Ok([(number, first), _]) = lists else { return UNKNOWN };
-    // With several first bytes, most paths may have a candidate: nine in sixteen in a real file with seven.
-    if first == 0 || path.len() > 2 * PLACES || !automaton.has_one_first_byte(first) {
-        return first;
-    }
-    search(path, FirstThatBegins { automaton, path, first, needs_all: number == NEEDS_ALL })
+    let Ok([(number, first), _]) = lists else { return false };
+    search(path, NoneBegins { automaton, path, first, needs_all: number == NEEDS_ALL })
 }
 
-/// Implements [`first_that_begins`].
-struct FirstThatBegins<'w, 'p, A> {
+/// Implements [`none_begins`].
+struct NoneBegins<'w, 'p, A> {
     automaton: &'w A,
     path: &'p [u8],
     first: usize,
     needs_all: bool,
 }
 
-impl<const W: usize> WithSearch for FirstThatBegins<'_, '_, Automaton<'_, W>> {
-    type Output = usize;
+impl<const W: usize> WithSearch for NoneBegins<'_, '_, Automaton<'_, W>> {
+    type Output = bool;
 
     #[inline(always)]
-    fn with<S: Search>(self, search: S) -> usize {
-        let mut at = self.first;
+    fn with<S: Search>(self, search: S) -> bool {
         if !S::IS_FAST {
-            return at;
+            return false;
         }
-        while at != 0 {
-            let wildcard = match listed(self.automaton, Some(at), &self.needs_all) {
+        let mut next = Some(self.first).filter(|&first| first != 0);
+        loop {
+            let wildcard = match listed(self.automaton, next, &self.needs_all) {
                 Ok(Some((_, wildcard))) => wildcard,
-                Ok(None) => return 0,
+                Ok(None) => return true,
                 // The walk returns the error.
-                Err(_) => return at,
+                Err(_) => return false,
             };
-            let mut found = search.candidates(wildcard.fingerprints, 0) >> wildcard.from.min(PLACES);
-            if self.path.len() > PLACES {
-                found |= search.candidates(wildcard.fingerprints, PLACES);
+            let first = search.candidates(wildcard.fingerprints, 0) >> wildcard.from.min(PLACES);
+            // Also for short paths, because no processor predicts the length of the next path.
+            let second = search.candidates(wildcard.fingerprints, self.path.len().min(PLACES));
+            if first | second != 0 {
+                return false;
             }
-            if found != 0 {
-                return at;
-            }
-            at = wildcard.next.unwrap_or(0);
+            next = wildcard.next;
         }
-        0
     }
 }
 

@@ -3,11 +3,13 @@
 //!
 //! The only module that knows their layout. [`crate::platform`] searches with them.
 //!
-//! Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes, one table
-//! is indexed by the byte's lower half and one by its upper half. A bucket's bit is set in both if one of its texts has
-//! such a byte there, or ends before it. A text can begin at a place only if all six table entries share a bit.
+//! Each text belongs to one of eight buckets, and each bucket has a bit. There is a table for each of the first four
+//! bytes, indexed by the byte's lower half, and one for the first byte's upper half. A bucket's bit is set where one of
+//! its texts has such a byte, and everywhere if one of its texts ends before it. A text can begin at a place only if all
+//! five table entries share a bit.
 //!
-//! The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019).
+//! The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019). That compares both halves of three bytes. In URLs a lower
+//! half tells more than an upper half, because most bytes are lower-case letters.
 
 use std::collections::HashMap;
 
@@ -15,13 +17,13 @@ use super::{TooLarge, fit, u32_at};
 use crate::platform::as_chunks;
 
 /// Number of bytes compared per text.
-pub const FINGERPRINT_BYTES: usize = 3;
+pub const FINGERPRINT_BYTES: usize = 4;
 
 /// Number of entries in a table, one for each value of half a byte.
 const HALVES: usize = 16;
 
-/// Number of tables: two for each compared byte.
-const TABLES: usize = 2 * FINGERPRINT_BYTES;
+/// Number of tables: one for each compared byte's lower half, and one for the first byte's upper half.
+pub const TABLES: usize = FINGERPRINT_BYTES + 1;
 
 /// Size of fingerprints in bytes.
 const FINGERPRINTS_BYTES: usize = TABLES * HALVES;
@@ -35,7 +37,8 @@ pub type Fingerprints = [u8; FINGERPRINTS_BYTES];
 /// A table: for each value of half a byte, the buckets that have it.
 pub type Table = [u8; HALVES];
 
-/// Returns the tables: for each compared byte, the table for its lower half and the one for its upper half.
+/// Returns the tables: for each compared byte, the table for its lower half, and then the table for the first byte's
+/// upper half.
 #[inline(always)]
 #[must_use]
 pub fn tables(fingerprints: &Fingerprints) -> &[Table] {
@@ -46,17 +49,22 @@ pub fn tables(fingerprints: &Fingerprints) -> &[Table] {
 #[inline(always)]
 #[must_use]
 pub fn may_begin(fingerprints: &Fingerprints, start: [u8; FINGERPRINT_BYTES]) -> bool {
-    let buckets = start.into_iter().enumerate().fold(0xFF, |buckets, (offset, byte)| {
-        let (low, high) = halves(byte);
-        buckets & fingerprints[offset * 2 * HALVES + low] & fingerprints[offset * 2 * HALVES + high]
-    });
-    buckets != 0
+    tables(fingerprints).iter().zip(halves(start)).fold(0xFF, |buckets, (table, half)| buckets & table[half]) != 0
 }
 
-/// Returns the indexes of a byte's halves in the byte's two tables.
+/// Returns each table's index for a text's first bytes.
 #[inline(always)]
-fn halves(byte: u8) -> (usize, usize) {
-    (usize::from(byte & 15), HALVES + usize::from(byte >> 4))
+fn halves(start: [u8; FINGERPRINT_BYTES]) -> [usize; TABLES] {
+    let [a, b, c, d] = start.map(|byte| usize::from(byte & 15));
+    [a, b, c, d, usize::from(start[0] >> 4)]
+}
+
+/// Returns each table's index for a text, or `None` if the text ends before the table's byte.
+fn halves_of(text: &[u8]) -> [Option<usize>; TABLES] {
+    let byte = |offset: usize| text.get(offset).copied();
+    let halves = halves([0, 1, 2, 3].map(|offset| byte(offset).unwrap_or_default()));
+    let exists = [0, 1, 2, 3, 0].map(|offset| byte(offset).is_some());
+    std::array::from_fn(|table| exists[table].then_some(halves[table]))
 }
 
 /// Returns the fingerprints of texts, which must be sorted.
@@ -68,14 +76,10 @@ pub fn fingerprints_of<'t>(texts: impl Iterator<Item = &'t [u8]> + Clone) -> Fin
     for (index, start) in distinct_starts(texts).enumerate() {
         // Neighbors share bytes, so putting them into the same bucket causes the fewest false candidates.
         let bucket = 1 << (index * 8 / count.max(index + 1));
-        for (offset, tables) in fingerprints.chunks_exact_mut(2 * HALVES).enumerate() {
-            match start.get(offset) {
-                Some(byte) => {
-                    let (low, high) = halves(*byte);
-                    tables[low] |= bucket;
-                    tables[high] |= bucket;
-                }
-                None => tables.iter_mut().for_each(|buckets| *buckets |= bucket),
+        for (table, half) in fingerprints.chunks_exact_mut(HALVES).zip(halves_of(start)) {
+            match half {
+                Some(half) => table[half] |= bucket,
+                None => table.iter_mut().for_each(|buckets| *buckets |= bucket),
             }
         }
     }
@@ -93,17 +97,11 @@ fn distinct_starts<'t>(texts: impl Iterator<Item = &'t [u8]>) -> impl Iterator<I
 /// Returns whether a search finds every place where a text with this start begins, regardless of the following bytes.
 #[must_use]
 pub fn passes_start(fingerprints: &Fingerprints, start: &[u8]) -> bool {
-    let buckets = fingerprints.chunks_exact(2 * HALVES).enumerate().fold(0xFF, |buckets, (offset, tables)| {
-        buckets
-            & match start.get(offset) {
-                Some(byte) => {
-                    let (low, high) = halves(*byte);
-                    tables[low] & tables[high]
-                }
-                None => tables.iter().fold(0xFF, |all, buckets| all & buckets),
-            }
-    });
-    buckets != 0
+    let of_table = |(table, half): (&Table, Option<usize>)| match half {
+        Some(half) => table[half],
+        None => table.iter().fold(0xFF, |all, buckets| all & buckets),
+    };
+    tables(fingerprints).iter().zip(halves_of(start)).map(of_table).fold(0xFF, |all, buckets| all & buckets) != 0
 }
 
 /// Returns fingerprints by their index among those from `start` bytes on.
@@ -171,11 +169,24 @@ mod tests {
 
     #[test]
     fn halves_of_every_byte_are_its_hex_digits() {
-        let digits = (0..16).flat_map(|high| (0..16).map(move |low| (low, 16 + high)));
-        assert!((0..=u8::MAX).map(halves).eq(digits));
+        for byte in 0..=u8::MAX {
+            let digits = format!("{byte:02x}");
+            let [high, low] = [0, 1].map(|at| usize::from_str_radix(&digits[at..=at], 16).unwrap());
+            for offset in 0..FINGERPRINT_BYTES {
+                let mut start = [0; FINGERPRINT_BYTES];
+                start[offset] = byte;
+                let mut expected = [0; TABLES];
+                expected[offset] = low;
+                expected[FINGERPRINT_BYTES] = if offset == 0 { high } else { 0 };
+                assert_eq!(halves(start), expected, "{byte} at {offset}");
+                assert_eq!(halves_of(&start), expected.map(Some), "{byte} at {offset}");
+            }
+        }
+        assert_eq!(halves_of(b"/a"), [Some(15), Some(1), None, None, Some(2)]);
+        assert_eq!(halves_of(b""), [None; TABLES]);
     }
 
-    /// Returns whether some bucket has a text with each half of each byte, or a text that ends before the byte. Puts
+    /// Returns whether some bucket has a text with each compared half, or a text that ends before the byte. Puts
     /// texts into buckets by their place in order.
     fn shares_a_bucket(texts: &[&[u8]], start: &[u8]) -> bool {
         (0..8).any(|bucket| {
@@ -185,9 +196,9 @@ mod tests {
                 let has = |agrees: &dyn Fn(u8) -> bool| {
                     members().any(|text| text.get(offset).is_none_or(|&byte| agrees(byte)))
                 };
-                start
-                    .get(offset)
-                    .is_none_or(|byte| has(&|other| other % 16 == byte % 16) && has(&|other| other / 16 == byte / 16))
+                start.get(offset).is_none_or(|byte| {
+                    has(&|other| other % 16 == byte % 16) && (offset > 0 || has(&|other| other / 16 == byte / 16))
+                })
             })
         })
     }
@@ -230,7 +241,7 @@ mod tests {
             let fingerprints = fingerprints_of(texts.iter().copied());
             for pair in 0..=u16::MAX {
                 let [a, b] = pair.to_le_bytes();
-                for start in [[a, b, b'/'], [b'a', a, b], [a, b'/', b]] {
+                for start in [[a, b, b'/', b'a'], [b'a', a, b, b'/'], [b'a', b'/', a, b], [a, b'/', b, b'a']] {
                     assert_eq!(may_begin(&fingerprints, start), shares_a_bucket(&starts, &start), "{start:?}");
                     assert_eq!(passes_start(&fingerprints, &start), may_begin(&fingerprints, start), "{start:?}");
                     tried += 1;
@@ -240,7 +251,7 @@ mod tests {
                 assert!(passes_start(&fingerprints, text), "{}", text.escape_ascii());
             }
         }
-        assert_eq!(tried, TEXTS.len() * 3 * 65_536);
+        assert_eq!(tried, TEXTS.len() * 4 * 65_536);
     }
 
     /// A start passes if every text with it passes. Tries every start of up to two bytes, and every byte after it.
@@ -260,7 +271,8 @@ mod tests {
             for pair in 0..=u16::MAX {
                 let [a, b] = pair.to_le_bytes();
                 if passes_start(&fingerprints, &[a, b]) {
-                    assert!((0..=u8::MAX).all(|byte| may_begin(&fingerprints, [a, b, byte])), "{a} {b}");
+                    let follow = |c: u8| [c, !c].into_iter().all(|d| may_begin(&fingerprints, [a, b, c, d]));
+                    assert!((0..=u8::MAX).all(follow), "{a} {b}");
                     passed += 1;
                 }
                 tried += 1;

@@ -70,16 +70,16 @@ pub(super) fn load(text: &[u8]) -> (__m512i, u64) {
     (unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) }, exists)
 }
 
-/// Loads up to 64 bytes from a text's first, second and third byte on, padded with zeros.
+/// Loads up to 64 bytes from each of a text's first four bytes on, padded with zeros.
 ///
-/// The second vector's last byte and the third vector's last two bytes are always zero, even if the text continues, so
-/// that all vectors share one mask.
+/// All vectors share one mask. So in each vector after the first, the bytes that were not in the first one are zero,
+/// even if the text continues.
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
-pub(super) fn load_three(text: &[u8]) -> [__m512i; 3] {
+pub(super) fn load_four_places(text: &[u8]) -> [__m512i; 4] {
     let exists = _bzhi_u64(u64::MAX, text.len().min(64) as u32);
     let start: *const i8 = text.as_ptr().cast();
-    [0, 1, 2].map(|offset| {
+    [0, 1, 2, 3].map(|offset| {
         // SAFETY: masked bytes are not read. The first mask excludes every byte after the text's end. The other masks are
         // shifted as far as their starts, so they end at the same byte.
         unsafe { _mm512_maskz_loadu_epi8(exists >> offset, start.wrapping_add(offset)) }

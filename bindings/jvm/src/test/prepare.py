@@ -343,9 +343,9 @@ def damage(repository, data, reptile, mutants, full):
     for dialect in ("google", "bing", "koster-1996"):
         sets.append((dialect, ["--dialect", dialect], lines, urls))
     golden = repository / "engine" / "tests" / "golden"
-    urls = dict.fromkeys(row.split(b"\t")[2] for row in (golden / "v3" / "google.tsv").read_bytes().splitlines())
+    urls = dict.fromkeys(row.split(b"\t")[2] for row in (golden / "v4" / "google.tsv").read_bytes().splitlines())
     (folder / "golden.urls").write_bytes(b"\n".join(urls) + b"\n")
-    files = [golden / "v3" / "google.set", folder / "golden.urls"]
+    files = [golden / "v4" / "google.set", folder / "golden.urls"]
     for name, options, lines, urls in sets:
         (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
         (folder / f"{name}.urls").write_text("\n".join(urls) + "\n")

@@ -236,13 +236,6 @@ impl<'a, const W: usize> Automaton<'a, W> {
         })
     }
 
-    /// Returns whether all segments of the wildcard automaton at an offset begin with the same byte.
-    #[inline(always)]
-    #[must_use]
-    pub fn has_one_first_byte(&self, at: usize) -> bool {
-        self.byte(at) == Ok(1)
-    }
-
     /// Returns whether there are fallback patterns.
     #[inline(always)]
     #[must_use]

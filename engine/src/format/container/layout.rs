@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::super::section::Section;
 
 /// The only format version that this engine writes and reads.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// Every set's first eight bytes. Like PNG's, they reveal a transfer that treated the file as text.
 pub(super) const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";

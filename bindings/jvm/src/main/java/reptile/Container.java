@@ -5,7 +5,7 @@ import java.util.Arrays;
 /** A set file's header, section table and sections. Opening checks everything except the section hashes. */
 final class Container {
     /** The format version that this library reads. */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     private static final String HEADER = "header";
     private static final int HEADER_BYTES = 64;

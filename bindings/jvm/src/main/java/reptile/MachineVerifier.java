@@ -12,9 +12,9 @@ import java.util.PriorityQueue;
 final class MachineVerifier {
     /** The root, used as a suffix. */
     private static final int ROOT = 0;
-    private static final int FINGERPRINT_BYTES = 96;
+    private static final int FINGERPRINT_BYTES = 80;
     /** Length of the segment prefix from which fingerprints are computed. */
-    private static final int START_BYTES = 3;
+    private static final int START_BYTES = 4;
 
     private final Automaton automaton;
     private final int width;
@@ -174,12 +174,14 @@ final class MachineVerifier {
         long at = FINGERPRINT_BYTES * place;
         prints.check(at, FINGERPRINT_BYTES, "fingerprints");
         int groups = 0xFF;
-        for (int offset = 0; offset < START_BYTES; offset++) {
-            long table = at + 32 * offset;
+        // The last table is for the first byte's upper half.
+        for (int number = 0; number <= START_BYTES; number++) {
+            long table = at + 16 * number;
+            int offset = number % START_BYTES;
             if (offset < length) {
-                groups &= prints.u8(table + (start[offset] & 15)) & prints.u8(table + 16 + (start[offset] >> 4));
+                groups &= prints.u8(table + (number < START_BYTES ? start[offset] & 15 : start[offset] >> 4));
             } else {
-                for (int half = 0; half < 32; half++) {
+                for (int half = 0; half < 16; half++) {
                     groups &= prints.u8(table + half);
                 }
             }

@@ -19,16 +19,16 @@ final class GoldenSetTest {
     private GoldenSetTest() {}
 
     static void run(Path golden, Path data) throws Exception {
-        Path file = golden.resolve("v3/google.set");
+        Path file = golden.resolve("v4/google.set");
         byte[] bytes = Files.readAllBytes(file);
         // With parts of 4,096 bytes, the set crosses a boundary.
         List<CompiledSet> sets = Arrays.asList(CompiledSet.open(file), CompiledSet.read(file), CompiledSet.of(bytes, 12));
         for (CompiledSet set : sets) {
             set.verify();
-            answers(set, golden.resolve("v3/google.tsv"));
+            answers(set, golden.resolve("v4/google.tsv"));
         }
         List<Path> files;
-        try (Stream<Path> found = Files.list(golden.resolve("v3"))) {
+        try (Stream<Path> found = Files.list(golden.resolve("v4"))) {
             files = found.filter(path -> path.toString().endsWith(".set")).sorted().collect(Collectors.toList());
         }
         Check.equal(SETS, files.size(), "golden sets");
@@ -60,7 +60,7 @@ final class GoldenSetTest {
      * the policies cross a boundary between parts. The file is sparse.
      */
     private static void large(Path golden, Path file) throws Exception {
-        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3/google.set"))).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v4/google.set"))).order(ByteOrder.LITTLE_ENDIAN);
         int count = old.getInt(20);
         byte[] head = Arrays.copyOf(old.array(), 64 + 32 * count);
         ByteBuffer table = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
@@ -83,7 +83,7 @@ final class GoldenSetTest {
             channel.write(ByteBuffer.wrap(head), 0);
         }
         Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
-        answers(CompiledSet.open(file), golden.resolve("v3/google.tsv"));
+        answers(CompiledSet.open(file), golden.resolve("v4/google.tsv"));
         Files.delete(file);
     }
 

@@ -58,7 +58,7 @@ final class LimitsTest {
 
     /** Verifies an automaton with fingerprints that accept every position. */
     private static void verify(Automaton automaton) {
-        byte[] prints = new byte[96];
+        byte[] prints = new byte[80];
         Arrays.fill(prints, (byte) -1);
         new AutomatonVerifier(automaton, section("prints", prints, 30)).verify();
     }
