@@ -314,9 +314,9 @@ struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
     first: usize,
 }
 
-/// Returns whether the trie decides because none of the wildcard automata that begin in it may find a segment in a path.
+/// Returns whether no wildcard automaton that begins in the trie can find a segment in a path.
 ///
-/// The search takes less time than a walk, and rules out most paths.
+/// If so, the trie decides. The search takes less time than a walk, and rules out most paths.
 ///
 /// Returns `false` without a search if the path is longer than two searches cover, the ruleset has fallback patterns,
 /// its bytes are invalid, or there are no vector instructions. The same applies if steps are counted, because the count
@@ -360,7 +360,7 @@ impl<const W: usize> WithSearch for NoneBegins<'_, '_, Automaton<'_, W>> {
                 Err(_) => return false,
             };
             let first = search.candidates(wildcard.fingerprints, 0) >> wildcard.from.min(PLACES);
-            // Also for short paths, because no processor predicts the length of the next path.
+            // Not skipped for short paths, because a branch on the path's length is unpredictable.
             let second = search.candidates(wildcard.fingerprints, self.path.len().min(PLACES));
             if first | second != 0 {
                 return false;

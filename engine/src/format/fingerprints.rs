@@ -4,12 +4,12 @@
 //! The only module that knows their layout. [`crate::platform`] searches with them.
 //!
 //! Each text belongs to one of eight buckets, and each bucket has a bit. There is a table for each of the first four
-//! bytes, indexed by the byte's lower half, and one for the first byte's upper half. A bucket's bit is set where one of
-//! its texts has such a byte, and everywhere if one of its texts ends before it. A text can begin at a place only if all
-//! five table entries share a bit.
+//! bytes, indexed by the byte's lower half, and one indexed by the first byte's upper half. In each table, a bucket's
+//! bit is set in the entries for its texts' bytes, and in all entries if one of its texts ends before that byte. A text
+//! can begin at a place only if the place's entries in all five tables share a bit.
 //!
-//! The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019). That compares both halves of three bytes. In URLs a lower
-//! half tells more than an upper half, because most bytes are lower-case letters.
+//! The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019), which compares both halves of each byte. In URLs, lower
+//! halves are more selective than upper halves, because most bytes are lower-case letters.
 
 use std::collections::HashMap;
 
@@ -37,8 +37,7 @@ pub type Fingerprints = [u8; FINGERPRINTS_BYTES];
 /// A table: for each value of half a byte, the buckets that have it.
 pub type Table = [u8; HALVES];
 
-/// Returns the tables: for each compared byte, the table for its lower half, and then the table for the first byte's
-/// upper half.
+/// Returns the tables for the lower halves, followed by the table for the first byte's upper half.
 #[inline(always)]
 #[must_use]
 pub fn tables(fingerprints: &Fingerprints) -> &[Table] {
@@ -52,14 +51,14 @@ pub fn may_begin(fingerprints: &Fingerprints, start: [u8; FINGERPRINT_BYTES]) ->
     tables(fingerprints).iter().zip(halves(start)).fold(0xFF, |buckets, (table, half)| buckets & table[half]) != 0
 }
 
-/// Returns each table's index for a text's first bytes.
+/// Returns the index in each table for a text's first bytes.
 #[inline(always)]
 fn halves(start: [u8; FINGERPRINT_BYTES]) -> [usize; TABLES] {
     let [a, b, c, d] = start.map(|byte| usize::from(byte & 15));
     [a, b, c, d, usize::from(start[0] >> 4)]
 }
 
-/// Returns each table's index for a text, or `None` if the text ends before the table's byte.
+/// Returns the index in each table for a text, or `None` if the text ends before the table's byte.
 fn halves_of(text: &[u8]) -> [Option<usize>; TABLES] {
     let byte = |offset: usize| text.get(offset).copied();
     let halves = halves([0, 1, 2, 3].map(|offset| byte(offset).unwrap_or_default()));
@@ -186,8 +185,8 @@ mod tests {
         assert_eq!(halves_of(b""), [None; TABLES]);
     }
 
-    /// Returns whether some bucket has a text with each compared half, or a text that ends before the byte. Puts
-    /// texts into buckets by their place in order.
+    /// Returns whether some bucket has, for each compared half, a text with that half or a text that ends before its
+    /// byte. Assigns texts to buckets by their order.
     fn shares_a_bucket(texts: &[&[u8]], start: &[u8]) -> bool {
         (0..8).any(|bucket| {
             let members =

@@ -59,7 +59,8 @@ impl ByByte<'_> {
     /// Returns whether a text may begin at a place, by the fingerprints.
     #[inline(always)]
     fn may_begin(self, fingerprints: &Fingerprints, at: usize) -> bool {
-        // Zeros after the path's end match all texts that end there.
+        // Zeros after the path's end match all texts that end there. They also match bytes like `p`, whose lower half
+        // is zero. That only adds candidates.
         let byte = |offset: usize| self.0.get(at + offset).copied().unwrap_or(0);
         fingerprints::may_begin(fingerprints, [byte(0), byte(1), byte(2), byte(3)])
     }
@@ -80,12 +81,12 @@ mod x86 {
     use super::{PLACES, Search, WithSearch};
     use crate::format::fingerprints::{FINGERPRINT_BYTES, Fingerprints, TABLES, tables};
 
-    /// Number of places by which a step advances. A block's last three places also need the bytes after it.
+    /// Number of places by which a step advances. A block's last three places also need bytes after the block.
     const STEP: usize = BLOCK - (FINGERPRINT_BYTES - 1);
     const _: () = assert!(PLACES == 2 * STEP);
 
-    /// Thirty-two places as the indexes for each table: the lower halves of each byte and of the three bytes after it,
-    /// and the upper half of each byte.
+    /// The indexes in each table for thirty-two places: the lower halves of the place's byte and the next three, and
+    /// the upper half of the place's byte.
     #[derive(Clone, Copy)]
     struct Block([__m256i; TABLES]);
 
@@ -148,7 +149,7 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub(super) struct Avx512<'p> {
         path: &'p [u8],
-        /// The indexes for each table at the path's first places, as in a [`Block`].
+        /// The indexes in each table for the path's first places, as in a [`Block`].
         first: [__m512i; TABLES],
     }
 
@@ -182,7 +183,7 @@ mod x86 {
         _mm512_test_epi8_mask(first, _mm512_and_si512(agree(3), agree(4)))
     }
 
-    /// Returns the indexes for each table at the places from the first byte of `text` on.
+    /// Returns the indexes in each table for the places from the first byte of `text` on.
     #[target_feature(enable = "avx512f,avx512bw,bmi2")]
     #[inline]
     fn halves(text: &[u8]) -> [__m512i; TABLES] {

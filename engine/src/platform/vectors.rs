@@ -70,10 +70,10 @@ pub(super) fn load(text: &[u8]) -> (__m512i, u64) {
     (unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) }, exists)
 }
 
-/// Loads up to 64 bytes from each of a text's first four bytes on, padded with zeros.
+/// Loads four vectors of up to 64 bytes, from offsets 0 to 3 of a text, padded with zeros.
 ///
-/// All vectors share one mask. So in each vector after the first, the bytes that were not in the first one are zero,
-/// even if the text continues.
+/// All loads share one mask, shifted by the offset. So the vector from offset `n` ends with at least `n` zeros, even if
+/// the text continues.
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
 pub(super) fn load_four_places(text: &[u8]) -> [__m512i; 4] {
