@@ -223,8 +223,9 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, count)?;
             let is_settled = trie.end.is_settled() && !automaton.has_fallbacks();
-            let is_decided =
-                is_settled || trie.with_wildcards() && none_begins::<_, C>(&automaton, path, &trie);
+            // A count must not depend on the processor, so counted walks do not search.
+            let may_search = !C::COUNTS && trie.with_wildcards();
+            let is_decided = is_settled || may_search && none_begins(&automaton, path, &trie);
             let disallows = if is_decided {
                 trie.end.disallows(trie.at_end)
             } else {

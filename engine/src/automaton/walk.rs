@@ -319,15 +319,10 @@ struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
 /// If so, the trie decides. The search takes less time than a walk, and rules out most paths.
 ///
 /// Returns `false` without a search if the path is longer than two searches cover, the ruleset has fallback patterns,
-/// its bytes are invalid, or there are no vector instructions. The same applies if steps are counted, because the count
-/// must not depend on the processor.
+/// its bytes are invalid, or there are no vector instructions.
 #[inline(always)]
-pub(super) fn none_begins<const W: usize, C: StepCounter>(
-    automaton: &Automaton<'_, W>,
-    path: &[u8],
-    trie: &TrieWalkEnd,
-) -> bool {
-    if C::COUNTS || automaton.has_fallbacks() || path.len() > 2 * PLACES {
+pub(super) fn none_begins<const W: usize>(automaton: &Automaton<'_, W>, path: &[u8], trie: &TrieWalkEnd) -> bool {
+    if automaton.has_fallbacks() || path.len() > 2 * PLACES {
         return false;
     }
     let lists = automaton.state(trie.with_wildcards).and_then(|state| state.lists());
