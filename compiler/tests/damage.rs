@@ -187,6 +187,7 @@ fn other_versions_and_byte_orders_are_reported() {
     for (version, origin) in [
         (0, "the header is damaged"),
         (1, "an older reptile wrote the set; compile it again"),
+        (2, "an older reptile wrote the set; compile it again"),
         (3, "an older reptile wrote the set; compile it again"),
         (5, "a newer reptile wrote the set; use that one, or compile it again"),
         (999, "a newer reptile wrote the set; use that one, or compile it again"),

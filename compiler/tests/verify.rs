@@ -514,6 +514,33 @@ fn matching_stops_at_the_pass_limit() {
     assert!(MAX_WILDCARD_BRANCHES.pow(2) > MAX_PASSES && MAX_WILDCARD_DEPTH > 3);
 }
 
+/// Unverified bytes may list more automata than the pass limit allows. The search that may replace a walk stops too.
+#[test]
+fn searching_a_list_stops_at_the_pass_limit() {
+    let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
+    for count in [MAX_PASSES as u32 - 2, MAX_PASSES as u32 - 1, MAX_PASSES as u32] {
+        let last = count - 1;
+        let mut states = vec![State { wildcards: leak(vec![(0, last), (0, last)]), ..STATE.clone() }];
+        states.extend((0..count).map(|_| State { accept: [NO_RANK, 1], ..STATE.clone() }));
+        let wildcards = (0..count).map(|at| WildcardAutomaton {
+            best: [NO_RANK, 1],
+            from: 0,
+            next: at.checked_sub(1),
+            deciding: Some(at),
+            fingerprints: &[0; 80],
+            children: leak(vec![(b'a', at + 1)]),
+        });
+        let wildcards = wildcards.collect();
+        let draft = AutomatonDraft { rule_count: 1, has_trie: true, states, wildcards, ..AutomatonDraft::default() };
+        let bytes = write(&draft).unwrap();
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        // Longer than one search, so that a walk begins every automaton. One pass is for the trie.
+        let path = [b'b'; 100];
+        assert_eq!(ruleset.verdict(&path).is_ok(), count < MAX_PASSES as u32, "{count}");
+        assert_eq!(ruleset.verdict(&path), ruleset.verdict_counted(&path).map(|(verdict, _)| verdict), "{count}");
+    }
+}
+
 /// Writes wildcard automata that each lead to the previous one once or twice. With two rungs, one path starts 2^depth
 /// passes, and `verify` rejects them only for the pass limit.
 fn ladder(depth: u32, rungs: u8) -> Vec<u8> {

@@ -152,7 +152,7 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
         };
         // Before the wildcards, because the best disallow of all other patterns decides which wildcards can be skipped.
         walk.fallbacks(&mut automaton.fallbacks())?;
-        if trie.with_wildcards != 0 {
+        if trie.with_wildcards() {
             let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?;
             if let (number, first @ 1..) = if GOAL == VERDICT { for_verdicts } else { of_all } {
                 walk.needs_all |= number == NEEDS_ALL;
@@ -347,7 +347,8 @@ impl<const W: usize> WithSearch for NoneBegins<'_, '_, Automaton<'_, W>> {
             return false;
         }
         let mut next = Some(self.first).filter(|&first| first != 0);
-        loop {
+        // Valid lists are shorter (*passes*). The walk returns the error for longer ones.
+        for _ in 0..MAX_PASSES {
             let wildcard = match listed(self.automaton, next, &self.needs_all) {
                 Ok(Some((_, wildcard))) => wildcard,
                 Ok(None) => return true,
@@ -362,6 +363,7 @@ impl<const W: usize> WithSearch for NoneBegins<'_, '_, Automaton<'_, W>> {
             }
             next = wildcard.next;
         }
+        false
     }
 }
 

@@ -77,13 +77,14 @@ pub(super) fn load(text: &[u8]) -> (__m512i, u64) {
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
 pub(super) fn load_four_places(text: &[u8]) -> [__m512i; 4] {
-    let exists = _bzhi_u64(u64::MAX, text.len().min(64) as u32);
+    let (first, exists) = load(text);
     let start: *const i8 = text.as_ptr().cast();
-    [0, 1, 2, 3].map(|offset| {
-        // SAFETY: masked bytes are not read. The first mask excludes every byte after the text's end. The other masks are
-        // shifted as far as their starts, so they end at the same byte.
+    let [second, third, fourth] = [1, 2, 3].map(|offset| {
+        // SAFETY: masked bytes are not read. The first load's mask excludes every byte after the text's end. These masks
+        // are shifted as far as their starts, so they end at the same byte.
         unsafe { _mm512_maskz_loadu_epi8(exists >> offset, start.wrapping_add(offset)) }
-    })
+    });
+    [first, second, third, fourth]
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
