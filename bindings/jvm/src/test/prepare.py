@@ -342,10 +342,12 @@ def damage(repository, data, reptile, mutants, full):
     urls = [f"https://{host}/{tail}" for host in bodies for tail in tails] + ["https://gone.example/", "http://closed.example/a"]
     for dialect in ("google", "bing", "koster-1996"):
         sets.append((dialect, ["--dialect", dialect], lines, urls))
-    golden = repository / "engine" / "tests" / "golden"
-    urls = dict.fromkeys(row.split(b"\t")[2] for row in (golden / "v4" / "google.tsv").read_bytes().splitlines())
+    # The folder of the current format version.
+    versions = filter(pathlib.Path.is_dir, (repository / "engine" / "tests" / "golden").glob("v*"))
+    golden = max(versions, key=lambda folder: int(folder.name[1:]))
+    urls = dict.fromkeys(row.split(b"\t")[2] for row in (golden / "google.tsv").read_bytes().splitlines())
     (folder / "golden.urls").write_bytes(b"\n".join(urls) + b"\n")
-    files = [golden / "v4" / "google.set", folder / "golden.urls"]
+    files = [golden / "google.set", folder / "golden.urls"]
     for name, options, lines, urls in sets:
         (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
         (folder / f"{name}.urls").write_text("\n".join(urls) + "\n")

@@ -16,9 +16,9 @@ final class AgentsTest {
 
     static void run(Path golden, Path folder) throws Exception {
         rules();
-        names(CompiledSet.open(golden.resolve("v4/google.set")));
-        cache(CompiledSet.open(golden.resolve("v4/google.set")));
-        longUrls(CompiledSet.open(golden.resolve("v4/google.set")));
+        names(CompiledSet.open(golden.resolve("google.set")));
+        cache(CompiledSet.open(golden.resolve("google.set")));
+        longUrls(CompiledSet.open(golden.resolve("google.set")));
         List<String[]> questions = Check.rows(folder.resolve("questions.tsv"));
         long rows = 0;
         for (String[] question : questions) {

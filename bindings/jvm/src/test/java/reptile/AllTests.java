@@ -9,7 +9,7 @@ final class AllTests {
     public static void main(String[] arguments) {
         Path repository = Path.of(arguments[0]);
         Path data = Path.of(arguments[1]);
-        Path golden = repository.resolve("engine/tests/golden");
+        Path golden = repository.resolve("engine/tests/golden/v" + Container.VERSION);
         Check.section("hash", HashTest::run);
         Check.section("URLs", UrlTest::run);
         Check.section("limits", LimitsTest::run);

@@ -29,9 +29,9 @@ final class DamageTest {
     }
 
     static void run(Path golden, Path data) throws Exception {
-        byte[] bytes = Files.readAllBytes(golden.resolve("v4/google.set"));
+        byte[] bytes = Files.readAllBytes(golden.resolve("google.set"));
         List<byte[]> urls = new ArrayList<>();
-        List<String[]> rows = Check.rows(golden.resolve("v4/google.tsv"));
+        List<String[]> rows = Check.rows(golden.resolve("google.tsv"));
         // Use a subset, because each of tens of thousands of sets is queried.
         for (int row = 0; row < rows.size() / 2; row += 3) {
             urls.add(Check.bytes(rows.get(row)[2]));

@@ -19,16 +19,16 @@ final class GoldenSetTest {
     private GoldenSetTest() {}
 
     static void run(Path golden, Path data) throws Exception {
-        Path file = golden.resolve("v4/google.set");
+        Path file = golden.resolve("google.set");
         byte[] bytes = Files.readAllBytes(file);
         // With parts of 4,096 bytes, the set crosses a boundary.
         List<CompiledSet> sets = Arrays.asList(CompiledSet.open(file), CompiledSet.read(file), CompiledSet.of(bytes, 12));
         for (CompiledSet set : sets) {
             set.verify();
-            answers(set, golden.resolve("v4/google.tsv"));
+            answers(set, golden.resolve("google.tsv"));
         }
         List<Path> files;
-        try (Stream<Path> found = Files.list(golden.resolve("v4"))) {
+        try (Stream<Path> found = Files.list(golden)) {
             files = found.filter(path -> path.toString().endsWith(".set")).sorted().collect(Collectors.toList());
         }
         Check.equal(SETS, files.size(), "golden sets");
@@ -40,11 +40,11 @@ final class GoldenSetTest {
             DirectivesTest.compare(set, Path.of(name + "fields"));
         }
         for (int version = 1; version <= 2; version++) {
-            Path old = golden.resolve("v" + version + ".set");
+            Path old = golden.resolveSibling("v" + version + ".set");
             Check.refused(DamagedSetException.class, () -> CompiledSet.open(old), "format version " + version);
         }
         large(golden, data.resolve("large.reptile"));
-        worked(bytes, Files.readString(golden.resolve("../../FORMAT.md")));
+        worked(bytes, Files.readString(golden.resolve("../../../FORMAT.md")));
         CompiledSet set = sets.get(0);
         Check.equal("google", set.dialect(), "the dialect");
         Agent agent = set.agent("GPTBot");
@@ -60,7 +60,7 @@ final class GoldenSetTest {
      * the policies cross a boundary between parts. The file is sparse.
      */
     private static void large(Path golden, Path file) throws Exception {
-        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v4/google.set"))).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("google.set"))).order(ByteOrder.LITTLE_ENDIAN);
         int count = old.getInt(20);
         byte[] head = Arrays.copyOf(old.array(), 64 + 32 * count);
         ByteBuffer table = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
@@ -83,7 +83,7 @@ final class GoldenSetTest {
             channel.write(ByteBuffer.wrap(head), 0);
         }
         Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
-        answers(CompiledSet.open(file), golden.resolve("v4/google.tsv"));
+        answers(CompiledSet.open(file), golden.resolve("google.tsv"));
         Files.delete(file);
     }
 

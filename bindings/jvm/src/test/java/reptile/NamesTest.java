@@ -18,7 +18,7 @@ final class NamesTest {
     private NamesTest() {}
 
     static void run(Path golden, Path data) throws Exception {
-        CompiledSet set = CompiledSet.open(golden.resolve("v4/google.set"));
+        CompiledSet set = CompiledSet.open(golden.resolve("google.set"));
         Check.equal(Arrays.asList("Googlebot-Image", "Googlebot"), set.agent("googlebot-image").tokens(), "a known crawler");
         Check.that(set.agent("*").tokens().isEmpty() && set.agent("*").honorsDefaultGroup(), "the default group");
         Check.that(!set.agent("NobodyNamesIt").isNamed(), "a name that no file contains");

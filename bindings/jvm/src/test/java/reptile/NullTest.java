@@ -17,7 +17,7 @@ final class NullTest {
     private NullTest() {}
 
     static void run(Path golden, Path data) throws Exception {
-        CompiledSet set = CompiledSet.open(golden.resolve("v4/google.set"));
+        CompiledSet set = CompiledSet.open(golden.resolve("google.set"));
         Agent agent = set.agent("GPTBot");
         Verdict known = agent.decide(URL);
         Check.that(known != null, "a verdict");

@@ -12,11 +12,11 @@ final class SharedSetsTest {
 
     static void run(Path golden) throws Exception {
         Path folder = Files.createTempDirectory("reptile");
-        Path google = golden.resolve("v4/google.set");
+        Path google = golden.resolve("google.set");
         Path path = Files.copy(google, folder.resolve("web.reptile"));
         CompiledSet first = CompiledSet.shared(path);
         Check.that(first == CompiledSet.shared(path), "the set is opened once");
-        Path other = Files.copy(golden.resolve("v4/by-time.set"), folder.resolve("other"));
+        Path other = Files.copy(golden.resolve("by-time.set"), folder.resolve("other"));
         Files.move(other, path, StandardCopyOption.ATOMIC_MOVE);
         Thread.sleep(1100);
         CompiledSet second = CompiledSet.shared(path);

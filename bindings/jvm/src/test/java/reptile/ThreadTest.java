@@ -10,8 +10,8 @@ final class ThreadTest {
     private ThreadTest() {}
 
     static void run(Path golden) throws Exception {
-        Agent agent = CompiledSet.open(golden.resolve("v4/google.set")).agent("GPTBot");
-        List<String> urls = Check.rows(golden.resolve("v4/google.tsv")).stream().map(row -> row[2]).collect(Collectors.toList());
+        Agent agent = CompiledSet.open(golden.resolve("google.set")).agent("GPTBot");
+        List<String> urls = Check.rows(golden.resolve("google.tsv")).stream().map(row -> row[2]).collect(Collectors.toList());
         List<Verdict> expected = agent.decideAll(urls);
         List<List<Verdict>> found =
                 IntStream.range(0, 500).parallel().mapToObj(turn -> agent.decideAll(urls)).collect(Collectors.toList());
