@@ -161,6 +161,41 @@ fn automata_that_change_a_verdict_are_not_left_out() {
     }
 }
 
+/// A walk stops as soon as nothing can change the verdict, but no earlier. Automata that begin later run first.
+#[test]
+fn a_walk_stops_only_if_nothing_can_change_the_verdict() {
+    let mut tried = 0;
+    for (rules, path) in [
+        // At the path's end, another rule is accepted, which a wildcard automaton may overrule.
+        (&["disallow: /a", "allow: /a$", "disallow: /*a$"][..], "/a"),
+        (&["allow: /a", "disallow: /a$", "allow: /*a$"], "/a"),
+        // Only rules of the other kind can change the trie's verdict.
+        (&["disallow: /a", "disallow: /*bcd", "allow: /*cd"], "/abcd"),
+        (&["disallow: /a", "disallow: /*bcd"], "/abcd"),
+        (&["allow: /a", "allow: /*bcd", "disallow: /*cd"], "/abcd"),
+        // A better disallow still matters if an automaton that runs later, or was deferred, may find an allow.
+        (&["disallow: /q*a", "disallow: /q*zzzzzzz", "allow: /*bbb"], "/qabbb:zzzzzzz"),
+        (&["disallow: /q*qa", "disallow: /q*zzzzzzz", "allow: /*bbbb"], "/qqabbbb:zzzzzzz"),
+        (&["disallow: /q*qa", "disallow: /q*zzzzzzz", "allow: /*bbbb"], "/qqabbbb:"),
+        (&["disallow: /*a", "disallow: /*zzzzzzz", "allow: /q*bbb"], "/qabbb:zzzzzzz"),
+        (&["disallow: /*a", "disallow: /*zzzzzzz", "allow: /q*bbb"], "/qabbb:"),
+        // The same within one automaton, and after another wildcard.
+        (&["disallow: /*a", "allow: /*bbb", "disallow: /*zzzzzzz"], "/abbb:zzzzzzz"),
+        (&["disallow: /*a", "allow: /*a*bbb"], "/abbb"),
+        (&["disallow: /*a", "disallow: /*a*b", "allow: /*a*b*ccc"], "/abccc"),
+        (&["disallow: /*a*b", "allow: /*ccccccc", "disallow: /*a*ddddddd"], "/abccccccc:ddddddd"),
+        (&["disallow: /*a*b", "allow: /*ccccccc", "disallow: /*a*ddddddd"], "/abccccccc"),
+    ] {
+        for padding in [0, 1, 40, 57, 58, 59, 100, 116, 120] {
+            let padding = ":".repeat(padding);
+            let paths = [path.to_owned(), format!("{path}{padding}"), path.replace(':', &padding)];
+            tried += paths.len();
+            shape_of(&format!("user-agent: *\n{}\n", rules.join("\n")), Strategy::Factored, paths);
+        }
+    }
+    assert_eq!(tried, 15 * 9 * 3);
+}
+
 /// The steps of compiling: states, and for each wildcard its rules and its automaton's nodes.
 #[test]
 fn compiling_takes_the_expected_steps() {

@@ -176,7 +176,7 @@ fn broken_invariants_are_rejected() {
             let is_leaf = |state: &&mut State<'_>| state.disallows && state.children.is_empty();
             let state = draft.states.iter_mut().rfind(is_leaf).unwrap();
             state.accept[0] = listed;
-            (state.disallows, state.disallows_at_end) = (false, false);
+            (state.disallows, state.disallows_at_end, state.settled) = (false, false, false);
         }),
         ("trie", "the flags that follow", |draft| {
             let state = draft.states.iter_mut().find(|state| state.disallows).unwrap();

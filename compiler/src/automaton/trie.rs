@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, State, kind_of};
+use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, State, kind_of, settles};
 
 use super::builder::{Builder, BuiltRule};
 use super::ranks::{accept, merge};
@@ -154,13 +154,14 @@ impl<'l> Builder<'l> {
     /// Sets the flags for the verdict when a walk ends in a trie state (*settled*).
     fn pass(&mut self, state: usize, way: &TriePathState) {
         let state = &mut self.draft.states[state];
-        let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
         state.disallows = way.accepted[1] < way.accepted[0];
+        let best = if way.needs_all { way.wildcards_best } else { way.deciding_best };
+        state.settled = settles(way.accepted, best);
         if state.accept_at_end == NO_RANKS {
             state.disallows_at_end = state.disallows;
+        } else {
+            state.settled &= settles(state.accept_at_end, best);
         }
-        let wildcards_best = if way.needs_all { way.wildcards_best } else { way.deciding_best };
-        state.settled = smaller(wildcards_best) >= smaller(way.accepted);
     }
 
     pub(super) fn new_state(&mut self) -> usize {

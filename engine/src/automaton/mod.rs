@@ -28,7 +28,7 @@ pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
 use crate::steps::StepCounter;
-use walk::{BEST, BUILT, OF_EACH_KIND, Uncounted, VERDICT, Walk, none_begins, walk_trie};
+use walk::{BEST, BUILT, OF_EACH_KIND, SearchOutcome, Uncounted, VERDICT, Walk, search_first, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -225,13 +225,22 @@ impl<'a> Ruleset<'a> {
             let is_settled = trie.end.is_settled() && !automaton.has_fallbacks();
             // A count must not depend on the processor, so counted walks do not search.
             let may_search = !C::COUNTS && trie.with_wildcards();
-            let is_decided = is_settled || may_search && none_begins(&automaton, path, &trie);
-            let disallows = if is_decided {
-                trie.end.disallows(trie.at_end)
-            } else {
-                let after_trie = Walk::<'_, _, _, { BUILT[VERDICT as usize] }>::after_trie;
-                let [allow, disallow] = after_trie(&automaton, path, &trie, count)?;
-                disallow < allow
+            let searched = match is_settled {
+                true => SearchOutcome::Nothing,
+                false if may_search => search_first(&automaton, path, &trie),
+                false => SearchOutcome::Unknown,
+            };
+            let is_disallowed_by = |[allow, disallow]: Ranks| disallow < allow;
+            let disallows = match &searched {
+                SearchOutcome::Nothing => trie.end.disallows(trie.at_end),
+                SearchOutcome::Hit(found) => {
+                    let after_search = Walk::<'_, _, C, { BUILT[VERDICT as usize] }>::after_search;
+                    is_disallowed_by(after_search(&automaton, path, &trie, found)?)
+                }
+                SearchOutcome::Unknown => {
+                    let after_trie = Walk::<'_, _, C, { BUILT[VERDICT as usize] }>::after_trie;
+                    is_disallowed_by(after_trie(&automaton, path, &trie, count)?)
+                }
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
         })

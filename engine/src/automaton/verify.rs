@@ -12,7 +12,7 @@ use super::passes::passes;
 use super::walk::TOO_MANY_PASSES;
 use crate::format::automaton::{
     AutomatonDraft, Corrupt, Decoded, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK,
-    NO_RANKS, NO_WILDCARD, Ranks, State, corrupt, decode, kind_of, write,
+    NO_RANKS, NO_WILDCARD, Ranks, State, corrupt, decode, kind_of, settles, write,
 };
 use crate::verdict::RuleKind;
 
@@ -283,7 +283,7 @@ impl Verifier<'_> {
             let depth = way.depth + state.label.len();
             let wildcards =
                 if state.wildcards.is_empty() { way.wildcards } else { self.begun(state, ranks, depth, at)? };
-            let is_settled = best_of(wildcards) >= best_of(ranks);
+            let is_settled = settles(ranks, wildcards) && settles(at_end, wildcards);
             let disallows = |[allow, disallow]: Ranks| disallow < allow;
             let flags = (state.settled, state.disallows, state.disallows_at_end);
             if flags != (is_settled, disallows(ranks), disallows(at_end)) {
@@ -379,8 +379,4 @@ fn is_worse([allow, disallow]: Ranks, than: Ranks) -> bool {
 /// Keeps the better rank for each kind.
 fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
-}
-
-fn best_of([allow, disallow]: Ranks) -> u32 {
-    allow.min(disallow)
 }

@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use crate::format::automaton::{
     Automaton, Corrupt, FallbackReader, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANKS,
-    Ranks, Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of,
+    Ranks, Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of, settles,
 };
 use crate::format::fingerprints::Fingerprints;
 use crate::platform::{PLACES, Search, WithSearch, search};
@@ -97,6 +97,9 @@ pub(super) const VERDICT: u8 = 2;
 pub(super) const BUILT: [u8; 3] =
     if cfg!(target_family = "wasm") { [OF_EACH_KIND; 3] } else { [OF_EACH_KIND, BEST, VERDICT] };
 
+/// Ranks at least as good as any others.
+const ANY_RANKS: Ranks = [0; 2];
+
 /// A walk over one path, with a goal.
 pub(super) struct Walk<'p, A, C, const GOAL: u8> {
     automaton: A,
@@ -104,6 +107,8 @@ pub(super) struct Walk<'p, A, C, const GOAL: u8> {
     best: Ranks,
     /// Whether the walk needs every wildcard automaton that begins in the trie, including those *left out*.
     needs_all: bool,
+    /// Lower bounds of the ranks that the rest of the walk can find.
+    rest: Ranks,
     /// Number of passes still allowed over the path (*passes*), after the pass through the trie.
     passes_left: u32,
     count: C,
@@ -119,10 +124,11 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
     #[inline(always)]
     fn wants(&self, [allow, disallow]: Ranks) -> bool {
         if GOAL == OF_EACH_KIND {
-            allow < self.best[0] || disallow < self.best[1]
-        } else {
-            allow.min(disallow) < self.best[0].min(self.best[1])
+            return allow < self.best[0] || disallow < self.best[1];
         }
+        // If a disallow is best, a better one matters only if the walk may still find an allow between the two.
+        let is_settled = GOAL == VERDICT && settles(self.best, self.rest);
+        allow.min(disallow) < self.best[0].min(self.best[1]) && !is_settled
     }
 
     /// Returns the best ranks after a walk through the trie. A separate function, so that the loop over the trie keeps
@@ -135,21 +141,7 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
         trie: &TrieWalkEnd,
         count: &mut C,
     ) -> Result<Ranks, Corrupt> {
-        let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
-            automaton.state(trie.last)?.accept_at_end()?
-        } else if trie.accepting != 0 {
-            automaton.state(trie.accepting)?.accept()?
-        } else {
-            NO_RANKS
-        };
-        let mut walk = Walk::<'_, _, _, GOAL> {
-            automaton,
-            path,
-            best,
-            needs_all: GOAL != VERDICT,
-            passes_left: MAX_PASSES as u32 - 1,
-            count: C::default(),
-        };
+        let mut walk = Self::new(automaton, path, trie)?;
         // Before the wildcards, because the best disallow of all other patterns decides which wildcards can be skipped.
         walk.fallbacks(&mut automaton.fallbacks())?;
         if trie.with_wildcards() {
@@ -161,6 +153,52 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
         }
         count.merge(walk.count);
         Ok(walk.best)
+    }
+
+    /// Returns the best ranks, like [`Self::after_trie`], but starts from the candidates that [`search_first`] found.
+    /// The walk skips the wildcard automata before `found` and does not search for its candidates again.
+    #[inline(never)]
+    pub(super) fn after_search(
+        automaton: &'w Automaton<'a, W>,
+        path: &'p [u8],
+        trie: &TrieWalkEnd,
+        found: &SearchHit,
+    ) -> Result<Ranks, Corrupt> {
+        let mut walk = Self::new(automaton, path, trie)?;
+        walk.needs_all |= found.needs_all;
+        let wildcard = automaton.wildcard(found.wildcard)?;
+        let next = listed(automaton, wildcard.next, &walk.needs_all)?;
+        if next.is_none() {
+            walk.rest = wildcard.best;
+        }
+        if walk.wants(wildcard.best) {
+            walk.begin(KnownPlaces(found.places), wildcard, wildcard.from, 0)?;
+        }
+        if let Some((first, _)) = next {
+            search(path, TrieWildcards { walk: &mut walk, first })?;
+        }
+        Ok(walk.best)
+    }
+
+    /// Creates a walk that continues after the trie, with the best ranks accepted there.
+    #[inline(always)]
+    fn new(automaton: &'w Automaton<'a, W>, path: &'p [u8], trie: &TrieWalkEnd) -> Result<Self, Corrupt> {
+        let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
+            automaton.state(trie.last)?.accept_at_end()?
+        } else if trie.accepting != 0 {
+            automaton.state(trie.accepting)?.accept()?
+        } else {
+            NO_RANKS
+        };
+        Ok(Walk {
+            automaton,
+            path,
+            best,
+            needs_all: GOAL != VERDICT,
+            rest: ANY_RANKS,
+            passes_left: MAX_PASSES as u32 - 1,
+            count: C::default(),
+        })
     }
 
     /// Runs the wildcard automata deferred by [`TrieWildcards`], as its second round.
@@ -189,15 +227,13 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
     }
 
     /// Runs a wildcard automaton from `from` to the path's end, or until no rank that it could still find matters.
-    /// `found` holds the candidates among the path's first places.
     #[inline(always)]
-    fn begin<S: Search>(
+    fn begin(
         &mut self,
-        search: S,
+        mut candidates: impl Candidates,
         wildcard: WildcardView<'a, W>,
         from: usize,
         depth: usize,
-        found: u64,
     ) -> Result<(), Corrupt> {
         // Valid bytes never exceed these limits. Invalid ones may have wildcard automata that lead to each other in a
         // cycle (*nesting*).
@@ -207,7 +243,6 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
         }
         let (automaton, path) = (*self.automaton, self.path);
         let mut begun = 0_u64;
-        let mut candidates = Candidates::new(search, wildcard.fingerprints, path.len(), found);
         let mut at_root_from = from;
         self.count.add(path.len().min(PLACES));
         'root: while let Some(start) = candidates.next(at_root_from, &mut self.count) {
@@ -241,6 +276,9 @@ impl<'w, 'a, 'p, const W: usize, C: StepCounter, const GOAL: u8> Walk<'p, &'w Au
                 }
                 if state.has_wildcards() {
                     begun = self.branch(state, begun, path.len() - after.len(), depth)?;
+                    if GOAL == VERDICT && !self.wants(wildcard.best) {
+                        return Ok(());
+                    }
                 }
                 match state.children().get(byte)? {
                     Some(child) => (next, rest) = (child, after_byte),
@@ -314,56 +352,83 @@ struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
     first: usize,
 }
 
-/// Returns whether no wildcard automaton that begins in the trie can find a segment in a path.
-///
-/// If so, the trie decides. The search takes less time than a walk, and rules out most paths.
-///
-/// Returns `false` without a search if the path is longer than two searches cover, the ruleset has fallback patterns,
-/// its bytes are invalid, or there are no vector instructions.
-#[inline(always)]
-pub(super) fn none_begins<const W: usize>(automaton: &Automaton<'_, W>, path: &[u8], trie: &TrieWalkEnd) -> bool {
-    if automaton.has_fallbacks() || path.len() > 2 * PLACES {
-        return false;
-    }
-    let lists = automaton.state(trie.with_wildcards).and_then(|state| state.lists());
-    let Ok([(number, first), _]) = lists else { return false };
-    search(path, NoneBegins { automaton, path, first, needs_all: number == NEEDS_ALL })
+/// The result of a search before the walk through the wildcard automata.
+pub(super) enum SearchOutcome {
+    /// No wildcard automaton can find a segment, so the trie decides.
+    Nothing,
+    /// A wildcard automaton may find one.
+    Hit(SearchHit),
+    /// There was no search.
+    Unknown,
 }
 
-/// Implements [`none_begins`].
-struct NoneBegins<'w, 'p, A> {
+/// The first listed wildcard automaton that may find a segment, and its candidates.
+pub(super) struct SearchHit {
+    wildcard: usize,
+    /// A bit for each place in the path at which a segment may begin.
+    places: u128,
+    /// Whether the list is of all wildcard automata, including those *left out*.
+    needs_all: bool,
+}
+
+/// Searches a path for the segments of the wildcard automata that begin in the trie.
+///
+/// The search takes less time than a walk, and finds nothing in most paths.
+///
+/// Returns [`SearchOutcome::Unknown`] if the path is longer than two searches cover, the ruleset has fallback patterns,
+/// its bytes are invalid, or there are no vector instructions.
+#[inline(always)]
+pub(super) fn search_first<const W: usize>(
+    automaton: &Automaton<'_, W>,
+    path: &[u8],
+    trie: &TrieWalkEnd,
+) -> SearchOutcome {
+    if automaton.has_fallbacks() || path.len() > 2 * PLACES {
+        return SearchOutcome::Unknown;
+    }
+    let lists = automaton.state(trie.with_wildcards).and_then(|state| state.lists());
+    let Ok([(number, first), _]) = lists else { return SearchOutcome::Unknown };
+    search(path, SearchFirst { automaton, path, first, needs_all: number == NEEDS_ALL })
+}
+
+/// Implements [`search_first`].
+struct SearchFirst<'w, 'p, A> {
     automaton: &'w A,
     path: &'p [u8],
     first: usize,
     needs_all: bool,
 }
 
-impl<const W: usize> WithSearch for NoneBegins<'_, '_, Automaton<'_, W>> {
-    type Output = bool;
+impl<const W: usize> WithSearch for SearchFirst<'_, '_, Automaton<'_, W>> {
+    type Output = SearchOutcome;
 
     #[inline(always)]
-    fn with<S: Search>(self, search: S) -> bool {
+    fn with<S: Search>(self, search: S) -> SearchOutcome {
+        let SearchFirst { automaton, path, first, needs_all } = self;
         if !S::IS_FAST {
-            return false;
+            return SearchOutcome::Unknown;
         }
-        let mut next = Some(self.first).filter(|&first| first != 0);
+        let mut next = Some(first).filter(|&first| first != 0);
         // Valid lists are shorter (*passes*). The walk returns the error for longer ones.
         for _ in 0..MAX_PASSES {
-            let wildcard = match listed(self.automaton, next, &self.needs_all) {
-                Ok(Some((_, wildcard))) => wildcard,
-                Ok(None) => return true,
+            let (at, wildcard) = match listed(automaton, next, &needs_all) {
+                Ok(Some(listed)) => listed,
+                Ok(None) => return SearchOutcome::Nothing,
                 // The walk returns the error.
-                Err(_) => return false,
+                Err(_) => return SearchOutcome::Unknown,
             };
-            let first = search.candidates(wildcard.fingerprints, 0) >> wildcard.from.min(PLACES);
-            // Not skipped for short paths, because a branch on the path's length is unpredictable.
-            let second = search.candidates(wildcard.fingerprints, self.path.len().min(PLACES));
-            if first | second != 0 {
-                return false;
+            let start = search.candidates(wildcard.fingerprints, 0);
+            // Not skipped for short paths, because a branch on the path's length is unpredictable. For them, this
+            // search begins at the path's end. Its bits are past the end in `places` too, so their shift is harmless.
+            let rest = search.candidates(wildcard.fingerprints, path.len().min(PLACES));
+            if start >> wildcard.from.min(PLACES) | rest != 0 {
+                // The unspecified bits of the first block can only add candidates to the second.
+                let places = u128::from(start) | u128::from(rest) << PLACES;
+                return SearchOutcome::Hit(SearchHit { wildcard: at, places, needs_all });
             }
             next = wildcard.next;
         }
-        false
+        SearchOutcome::Unknown
     }
 }
 
@@ -391,7 +456,12 @@ impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for TrieWildcard
                 let found = first_candidates.of(wildcard.fingerprints, search);
                 // Most automata have no candidates, and most paths are no longer than the first search.
                 if walk.path.len() > PLACES || found >> wildcard.from.min(PLACES) != 0 {
-                    walk.begin(search, wildcard, wildcard.from, 0, found)?;
+                    if GOAL == VERDICT && left == 0 && listed(walk.automaton, wildcard.next, &walk.needs_all)?.is_none()
+                    {
+                        walk.rest = wildcard.best;
+                    }
+                    let candidates = SearchedPlaces::new(search, wildcard.fingerprints, walk.path.len(), found);
+                    walk.begin(candidates, wildcard, wildcard.from, 0)?;
                 }
             }
             number += 1;
@@ -444,12 +514,30 @@ impl<const W: usize, C: StepCounter, const GOAL: u8> WithSearch for NestedWildca
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
         let found = search.candidates(self.wildcard.fingerprints, 0);
-        self.walk.begin(search, self.wildcard, self.from, self.depth, found)
+        let candidates = SearchedPlaces::new(search, self.wildcard.fingerprints, self.walk.path.len(), found);
+        self.walk.begin(candidates, self.wildcard, self.from, self.depth)
     }
 }
 
 /// Places where a segment may begin. Between them the automaton would stay at its root or return to it.
-struct Candidates<'f, S> {
+trait Candidates {
+    /// Returns the first candidate at `at` or later. `at` must never decrease.
+    fn next(&mut self, at: usize, count: &mut impl StepCounter) -> Option<usize>;
+}
+
+/// The candidates in a path of up to `2 * PLACES` bytes, one bit for each place.
+struct KnownPlaces(u128);
+
+impl Candidates for KnownPlaces {
+    #[inline(always)]
+    fn next(&mut self, at: usize, _count: &mut impl StepCounter) -> Option<usize> {
+        let found = self.0.checked_shr(at as u32).filter(|&found| found != 0)?;
+        Some(at + found.trailing_zeros() as usize)
+    }
+}
+
+/// Candidates that are searched for block by block.
+struct SearchedPlaces<'f, S> {
     search: S,
     fingerprints: &'f Fingerprints,
     len: usize,
@@ -458,13 +546,15 @@ struct Candidates<'f, S> {
     base: usize,
 }
 
-impl<'f, S: Search> Candidates<'f, S> {
+impl<'f, S: Search> SearchedPlaces<'f, S> {
+    /// `found` holds the candidates among the path's first places.
     #[inline(always)]
     fn new(search: S, fingerprints: &'f Fingerprints, len: usize, found: u64) -> Self {
-        Candidates { search, fingerprints, len, found, base: 0 }
+        SearchedPlaces { search, fingerprints, len, found, base: 0 }
     }
+}
 
-    /// Returns the first candidate at `at` or later. `at` must never decrease.
+impl<S: Search> Candidates for SearchedPlaces<'_, S> {
     #[inline(always)]
     fn next(&mut self, at: usize, count: &mut impl StepCounter) -> Option<usize> {
         let mut from = at;
@@ -551,7 +641,7 @@ mod tests {
         ] {
             let (search, fingerprints) = (Blocks(first, second), fingerprints_of(std::iter::empty()));
             let mut found = Vec::new();
-            let mut all = Candidates::new(search, &fingerprints, 2 * PLACES, first);
+            let mut all = SearchedPlaces::new(search, &fingerprints, 2 * PLACES, first);
             let mut at = 0;
             while let Some(candidate) = all.next(at, &mut ()) {
                 found.push(candidate);

@@ -452,7 +452,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    #[inline]
+    // Not inlined, so that the walk's registers do not depend on the caller; see *One function* in
+    // `compiler/AUTOMATON.md`.
+    #[inline(never)]
     pub fn decide_by_ruleset(&self, ruleset: &RulesetPlace, url: &[u8]) -> Result<Verdict, FormatError> {
         let Ok(path) = url::path_at_any_origin(url) else { return Ok(Verdict::Invalid) };
         let ruleset = Ruleset::stored(ruleset.in_set(self.data.as_ref())?)?;

@@ -49,6 +49,14 @@ pub const fn kind_of(rank: u32) -> RuleKind {
 /// The best ranks of both kinds of rule: `[allow, disallow]`, [`NO_RANK`] if there is none.
 pub type Ranks = [u32; 2];
 
+/// Returns whether finding `others`, or worse ranks, would leave the verdict unchanged (*settled*).
+///
+/// The first argument contains the best ranks accepted so far.
+#[must_use]
+pub const fn settles([allow, disallow]: Ranks, others: Ranks) -> bool {
+    if disallow < allow { others[0] > disallow } else { others[1] >= allow }
+}
+
 /// Replaces the number 0 of a trie state's list for verdicts if a verdict needs every wildcard automaton, including
 /// those that [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding) leaves out. Also applies to the
 /// following states, up to the next one in which a wildcard begins.

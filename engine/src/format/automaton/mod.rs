@@ -53,8 +53,10 @@
 //! [`NEEDS_ALL`]. The deciding rule that is reported always comes from the list of all automata. Checked by `verify`,
 //! as far as kinds of rule matter.
 //!
-//! **Settled.** A trie state is settled if none of the wildcard automata that a verdict needs there leads to a smaller
-//! rank than the best accepted rank. The walk then needs only the state's flags. Checked by `verify`.
+//! **Settled.** A trie state is settled if none of the wildcard automata that a verdict needs there leads to a rank
+//! that could change the verdict. If the best accepted disallow wins, that is a better allow; otherwise, it is a
+//! disallow better than the best accepted allow. The same must hold for the ranks accepted if the path ends there. In a
+//! settled state, the walk needs only the state's flags. Checked by `verify`.
 //!
 //! **Nesting.** A wildcard automaton comes after those that it leads to, so there are no cycles, and at most
 //! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by
@@ -96,7 +98,7 @@ pub(crate) use error::corrupt;
 pub use fallbacks::{FallbackReader, Segments};
 pub use layout::{
     MAX_FALLBACK_BYTES, MAX_PASSES, MAX_PATTERNS_BYTES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
-    MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, TextFlags, kind_of, rank,
+    MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, TextFlags, kind_of, rank, settles,
 };
 pub use read::{
     Automaton, Children, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header, known_width, width,

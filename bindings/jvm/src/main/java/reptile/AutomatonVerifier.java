@@ -418,7 +418,7 @@ final class AutomatonVerifier {
                 best = automaton.wildcards(state)[0][0] == 1 ? list.listBest : list.listDecidingBest;
             }
             int flags = automaton.u8(state + 1) & (Automaton.SETTLED | Automaton.DISALLOWS | Automaton.DISALLOWS_AT_END);
-            int expected = (Math.min(best[0], best[1]) >= Math.min(ranks[0], ranks[1]) ? Automaton.SETTLED : 0)
+            int expected = (settles(ranks, best) && settles(atEnd, best) ? Automaton.SETTLED : 0)
                     | (ranks[1] < ranks[0] ? Automaton.DISALLOWS : 0)
                     | (atEnd[1] < atEnd[0] ? Automaton.DISALLOWS_AT_END : 0);
             if (flags != expected) {
@@ -429,6 +429,11 @@ final class AutomatonVerifier {
             }
         }
         return 1 + most;
+    }
+
+    /** Returns whether finding {@code others}, or worse ranks, would leave the verdict of {@code ranks} unchanged. */
+    private static boolean settles(int[] ranks, int[] others) {
+        return ranks[1] < ranks[0] ? others[0] > ranks[1] : others[1] >= ranks[0];
     }
 
     private void checkNotWorse(int[] ranks, int[] than, int state) {

@@ -107,7 +107,7 @@ final class Walk {
             state = automaton.transition(transitions, children, path[position++] & 0xFF);
         }
         int fallbacks = automaton.fallbacks();
-        boolean isSettled = list == 0 || !isAtEnd && (flags & Automaton.SETTLED) != 0;
+        boolean isSettled = list == 0 || (flags & Automaton.SETTLED) != 0;
         if (!naming && isSettled && fallbacks == 0) {
             return (flags & (isAtEnd ? Automaton.DISALLOWS_AT_END : Automaton.DISALLOWS)) != 0;
         }
