@@ -312,7 +312,7 @@ mod tests {
         let read = |path: &str| std::fs::read_to_string(repository().join(path)).unwrap();
         let documents = read("README.md") + &read("bench/README.md");
         let documents = documents.split_whitespace().collect::<Vec<_>>().join(" ");
-        for run in ["2026-11-29", "2026-11-29-real"] {
+        for run in ["2026-11-29", "2026-11-30-real"] {
             let path = format!("bench/judge/runs/{run}/{FILE}");
             let chart = draw(repository().join(&path).parent().unwrap(), &engines).unwrap();
             let committed = std::fs::read_to_string(repository().join(&path)).unwrap_or_default();
