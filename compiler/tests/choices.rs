@@ -164,10 +164,14 @@ fn automata_that_change_a_verdict_are_not_left_out() {
 /// A walk stops as soon as nothing can change the verdict, but no earlier. Automata that begin later run first.
 #[test]
 fn a_walk_stops_only_if_nothing_can_change_the_verdict() {
+    let (wide, deep) = (format!("disallow: /*{}", "x".repeat(80)), format!("allow: /{}", "*y".repeat(20)));
     let mut tried = 0;
     for (rules, path) in [
+        // A fallback pattern would change the trie's verdict, but a wildcard automaton finds a better rule.
+        (&["disallow: /", &wide, &deep][..], &*format!("/{}:{}", "x".repeat(80), "y".repeat(20))),
+        (&["disallow: /", &wide, &deep], &"/:yyyyyyyyyyyyyyyyyyyy"),
         // At the path's end, another rule is accepted, which a wildcard automaton may overrule.
-        (&["disallow: /a", "allow: /a$", "disallow: /*a$"][..], "/a"),
+        (&["disallow: /a", "allow: /a$", "disallow: /*a$"], "/a"),
         (&["allow: /a", "disallow: /a$", "allow: /*a$"], "/a"),
         // Only rules of the other kind can change the trie's verdict.
         (&["disallow: /a", "disallow: /*bcd", "allow: /*cd"], "/abcd"),
@@ -193,7 +197,7 @@ fn a_walk_stops_only_if_nothing_can_change_the_verdict() {
             shape_of(&format!("user-agent: *\n{}\n", rules.join("\n")), Strategy::Factored, paths);
         }
     }
-    assert_eq!(tried, 15 * 9 * 3);
+    assert_eq!(tried, 17 * 9 * 3);
 }
 
 /// The steps of compiling: states, and for each wildcard its rules and its automaton's nodes.

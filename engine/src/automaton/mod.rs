@@ -198,7 +198,7 @@ impl<'a> Ruleset<'a> {
     /// Like [`Self::verdict`], but also counts the steps.
     ///
     /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
-    /// compared with fallback patterns. The walk is the same, but omits the vector search that can rule out all
+    /// compared with fallback patterns. The verdict is the same, but the walk omits the vector search that can rule out
     /// wildcard automata on paths of up to 116 bytes.
     ///
     /// # Errors

@@ -314,16 +314,19 @@ def damage(repository, data, reptile, mutants, full):
     folder = data / "damage"
     folder.mkdir()
     # A small set by time with every feature: patches, several groups for a token, consecutive wildcards, fallback
-    # patterns.
+    # patterns, also after a settled state.
     shops = [f"user-agent: *\ndisallow: /{number}/cart\ndisallow: /{number}/checkouts\nallow: /{number}/open\ndisallow: /*/a*b*c$\n"
              for number in (1234567, 7654321)]
     deep = "user-agent: *\ndisallow: /" + "*".join("abcdefghijklmnopqrst") + "\nallow: /x*" + "*y" * 3 + "\ndisallow: /*?s=\n"
     together = "user-agent: GPTBot\ndisallow: /a*b\nallow: /a\n\nuser-agent: FooBot\nuser-agent: GPTBot\ndisallow: /ab\n"
-    bodies = {"one.example": shops[0], "two.example": shops[1], "deep.example": deep, "both.example": together}
+    settled = "user-agent: *\ndisallow: /\ndisallow: /*" + "x" * 80 + "\nallow: /*" + "*".join("abcdefghijklmnopqrstuvw") + "\n"
+    bodies = {"one.example": shops[0], "two.example": shops[1], "deep.example": deep, "both.example": together,
+              "settled.example": settled}
     lines = [json.dumps({"url": f"https://{host}/robots.txt", "time": 1_690_000_000, "body": body}) for host, body in bodies.items()]
     lines += [json.dumps({"url": "https://deep.example/robots.txt", "time": 1_700_000_000, "status": 503}),
               json.dumps({"url": "https://gone.example/robots.txt", "time": 1_700_000_000, "status": 404})]
-    tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b"]
+    tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b",
+             "abcdefghijklmnopqrstuvw", "x" * 80 + "abcdefghijklmnopqrstuvw"]
     urls = [f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails]
     sets = [("rich", ["--by-time"], lines, urls)]
     # Segments that are suffixes and prefixes of others, lists of wildcard automata, and transition tables. Compiled for

@@ -19,7 +19,7 @@ pub struct State<'t> {
     pub disallows: bool,
     /// In the trie: like `disallows`, but for a path that ends after the label.
     pub disallows_at_end: bool,
-    /// In the trie: whether no wildcard automaton that has begun on the way could change the verdict (*settled*).
+    /// In the trie: whether no wildcard automaton that a verdict needs there could change the verdict (*settled*).
     pub settled: bool,
     /// The wildcard automata that begin after the label: a number and the automaton's index. In a wildcard automaton
     /// the number identifies each automaton that it leads to, so that each begins only once.

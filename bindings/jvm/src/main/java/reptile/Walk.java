@@ -107,8 +107,9 @@ final class Walk {
             state = automaton.transition(transitions, children, path[position++] & 0xFF);
         }
         int fallbacks = automaton.fallbacks();
-        boolean isSettled = list == 0 || (flags & Automaton.SETTLED) != 0;
-        if (!naming && isSettled && fallbacks == 0) {
+        // Fallback patterns may change a settled state's verdict. Then wildcard automata matter too.
+        boolean isSettled = fallbacks == 0 && (list == 0 || (flags & Automaton.SETTLED) != 0);
+        if (!naming && isSettled) {
             return (flags & (isAtEnd ? Automaton.DISALLOWS_AT_END : Automaton.DISALLOWS)) != 0;
         }
         if (!naming) {
@@ -117,7 +118,7 @@ final class Walk {
                 takeRanks(end, flags, position, false);
             }
         }
-        if (list != 0 && (naming || !isSettled)) {
+        if (list != 0) {
             walkList(list);
         }
         if (fallbacks != 0) {
