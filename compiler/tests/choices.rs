@@ -169,7 +169,7 @@ fn a_walk_stops_only_if_nothing_can_change_the_verdict() {
     for (rules, path) in [
         // A fallback pattern would change the trie's verdict, but a wildcard automaton finds a better rule.
         (&["disallow: /", &wide, &deep][..], &*format!("/{}:{}", "x".repeat(80), "y".repeat(20))),
-        (&["disallow: /", &wide, &deep], &"/:yyyyyyyyyyyyyyyyyyyy"),
+        (&["disallow: /", &wide, &deep], "/:yyyyyyyyyyyyyyyyyyyy"),
         // At the path's end, another rule is accepted, which a wildcard automaton may overrule.
         (&["disallow: /a", "allow: /a$", "disallow: /*a$"], "/a"),
         (&["allow: /a", "disallow: /a$", "allow: /*a$"], "/a"),
